@@ -1,0 +1,81 @@
+// Package notify tells people. A [Notice] says what happened as data; it is
+// routed to channels, rendered late in each channel's language, kept in an
+// outbox until the channel's own answer shows that it arrived, and the answer is
+// judged by its body: a 200 is not yet a success.
+package notify
+
+import (
+	"context"
+	"time"
+
+	"curfew/fleet"
+)
+
+// Event is what a notice is about.
+type Event string
+
+// The events.
+const (
+	EventPending   Event = "pending"   // an act is announced; accepting it starts the clock
+	EventPutOff    Event = "put-off"   // a due act waits (held, unknown, capped)
+	EventAbandoned Event = "abandoned" // an announced act will not be done
+	EventDone      Event = "done"      // verified
+	EventAlarm     Event = "alarm"     // failed, unverified, still billing, vanished
+	EventWould     Event = "would"     // dry run: what enforce would announce
+	EventFinding   Event = "finding"
+	EventResolved  Event = "resolved"
+	EventReload    Event = "reload"
+	EventTest      Event = "test"
+)
+
+// Notice is one thing to tell, as data.
+type Notice struct {
+	ID       int64          `json:"id"`
+	Key      string         `json:"key"` // policy|subject|condition|period: told once
+	Event    Event          `json:"event"`
+	Severity fleet.Severity `json:"severity"`
+	Category fleet.Category `json:"category"`
+	At       time.Time      `json:"at"`
+	Expires  time.Time      `json:"expires,omitzero"` // not sent after it
+	Subject  fleet.Instance `json:"subject,omitzero"`
+	Intent   *fleet.Intent  `json:"intent,omitempty"` // as it was when the notice was made
+	Reason   fleet.Reason   `json:"reason"`           // the news itself
+	Because  []fleet.Reason `json:"because,omitempty"`
+}
+
+// Message is a notice rendered for one channel.
+type Message struct {
+	DeliveryID string // the same for every attempt: an idempotency key where a channel has one
+	Title      string
+	Markdown   string // the common subset: bold, links, quotes; no tables
+	Plain      string
+	Severity   fleet.Severity
+	Event      Event
+}
+
+// VerdictKind is how a channel's answer is judged.
+type VerdictKind string
+
+// The verdicts of an answer. Unknown is the zero value: it is retried a few
+// times and never taken for success.
+const (
+	VerdictUnknown    VerdictKind = ""
+	VerdictOK         VerdictKind = "ok"
+	VerdictRetry      VerdictKind = "retry"
+	VerdictBadMessage VerdictKind = "bad-message" // once more as plain text
+	VerdictPermanent  VerdictKind = "permanent"   // the channel is broken until its configuration changes
+)
+
+// Verdict is what became of one attempt to send.
+type Verdict struct {
+	Kind   VerdictKind   `json:"kind"`
+	After  time.Duration `json:"after,omitempty"` // for retry: wait at least this long
+	Code   string        `json:"code,omitempty"`  // the channel's own code
+	Detail string        `json:"detail,omitempty"`
+}
+
+// Channel sends messages. Send may be called from one goroutine at a time; it
+// does not retry and never puts a secret into its verdict.
+type Channel interface {
+	Send(ctx context.Context, m Message) Verdict
+}

@@ -1,0 +1,75 @@
+// Package policies holds the rules people write in YAML, as pure functions: a
+// [Policy] is given a [View] and answers with verdicts, findings and blocks. It
+// reads no clock and touches nothing. [Combine] joins what all policies ask for
+// one thing into the next step.
+package policies
+
+import (
+	"time"
+
+	"curfew/fleet"
+)
+
+// Policy is one rule.
+type Policy interface {
+	// Name is the rule's name in the configuration.
+	Name() string
+	// Decide answers for every subject that the policy matches: exactly one
+	// verdict each, a wish or the reason why there is none. It is pure, and its
+	// answer does not depend on the order of anything in the view.
+	Decide(v View) Result
+}
+
+// Result is a policy's answer.
+type Result struct {
+	Verdicts []fleet.Verdict
+	Findings []fleet.Finding
+	Blocks   []fleet.Block
+}
+
+// View is all that a policy may see.
+type View struct {
+	Now time.Time // the only clock
+	// Due is the tick that opened this policy's window; zero means closed. For a
+	// policy without a schedule it is Now.
+	Due time.Time
+	// Opens is when the window opens next; zero where it is open or never will be.
+	Opens  time.Time
+	Things Things
+
+	Activity map[fleet.Ref]fleet.Judgement
+	// Facts are those of the newest fresh look from inside, by instance; absent
+	// where there is none.
+	Facts map[fleet.Ref]fleet.Facts
+	Runs  map[fleet.Ref][]fleet.Run // of the present Boot, oldest first
+	// Grounds are those journaled with a done stop, by instance; only those of
+	// the Boot that ended are of use.
+	Grounds map[fleet.Ref][]fleet.Ground
+}
+
+// Things is the last good inventory.
+type Things struct {
+	Scopes    []ScopeState
+	Instances []fleet.Instance
+}
+
+// ScopeState is how old the inventory of one scope is.
+type ScopeState struct {
+	Scope fleet.Scope `json:"scope"`
+	At    time.Time   `json:"at,omitzero"` // when the last good list was read; zero: never
+	// Failing is why the newest poll failed; zero when it did not.
+	Failing fleet.Reason `json:"failing,omitzero"`
+	Since   time.Time    `json:"since,omitzero"` // since when it fails
+}
+
+// Match tells whether a policy is about an instance. An error means that what
+// it asks about could not be read: such an instance is not matched by an acting
+// policy.
+type Match func(i fleet.Instance) (bool, error)
+
+// Common is what every policy has.
+type Common struct {
+	Name  string
+	Match Match
+	Terms fleet.Terms
+}

@@ -1,0 +1,269 @@
+package providers
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/go-resty/resty/v2"
+
+	"curfew/fleet"
+)
+
+// Signer puts an account's signature or token on a request. It runs below the
+// retry, so that every attempt is signed afresh.
+type Signer func(req *http.Request) error
+
+// Options is what an adapter is opened with.
+type Options struct {
+	Account    string            // the entry's name, for messages
+	BaseURL    string            // never empty: the configured one or the kind's default
+	Credential map[string]string // by the kind's Credentials keys, already read
+	Regions    []string
+	Prices     map[string]fleet.Money // per hour, by GPU model, where the platform does not tell
+	// HTTP makes the client to use: budgeted, retrying reads only, redacting,
+	// each attempt signed by sign (which may be nil).
+	HTTP func(sign Signer) *resty.Client
+	// World is the simulator's cloud; nil for every real platform.
+	World any
+}
+
+// Account is one opened provider as the daemon holds it: a struct of functions
+// filled once. A nil function means that the platform cannot. Decorators
+// rewrite fields, so none can hide or invent a capability.
+type Account struct {
+	Name     string // the entry's name in the configuration
+	Identity string // what Ref.Account holds
+	Kind     Kind
+	Scopes   []fleet.Scope
+
+	Instances func(ctx context.Context, s fleet.Scope) ([]fleet.Instance, error)
+	Instance  func(ctx context.Context, ref fleet.Ref) (fleet.Instance, error)
+	Whoami    func(ctx context.Context) (string, error)
+
+	Stop    func(ctx context.Context, i fleet.Instance, o StopOptions) error
+	Start   func(ctx context.Context, i fleet.Instance, o StartOptions) error
+	Release func(ctx context.Context, i fleet.Instance, o ReleaseOptions) error
+	Access  func(ctx context.Context, i fleet.Instance) (fleet.Access, error)
+	Disks   func(ctx context.Context, s fleet.Scope) ([]fleet.Disk, error)
+	Balance func(ctx context.Context) (fleet.Wallet, error)
+}
+
+// Collect fills an Account from the methods a provider has.
+func Collect(name string, kind Kind, p Provider) Account {
+	a := Account{
+		Name: name, Kind: kind, Scopes: p.Scopes(),
+		Instances: p.Instances, Instance: p.Instance, Whoami: p.Identity,
+	}
+	if c, ok := p.(Stopper); ok {
+		a.Stop = c.Stop
+	}
+	if c, ok := p.(Starter); ok {
+		a.Start = c.Start
+	}
+	if c, ok := p.(Releaser); ok {
+		a.Release = c.Release
+	}
+	if c, ok := p.(Access); ok {
+		a.Access = c.Access
+	}
+	if c, ok := p.(DiskLister); ok {
+		a.Disks = c.Disks
+	}
+	if c, ok := p.(Wallet); ok {
+		a.Balance = c.Balance
+	}
+	return a
+}
+
+// Capabilities lists what the account can do beyond reading, in the order of
+// their declaration.
+func (a Account) Capabilities() []Capability {
+	var cs []Capability
+	for _, c := range []struct {
+		c   Capability
+		has bool
+	}{
+		{CanStop, a.Stop != nil},
+		{CanStart, a.Start != nil},
+		{CanRelease, a.Release != nil},
+		{CanAccess, a.Access != nil},
+		{CanDisks, a.Disks != nil},
+		{CanWallet, a.Balance != nil},
+	} {
+		if c.has {
+			cs = append(cs, c.c)
+		}
+	}
+	return cs
+}
+
+// Can reports whether the account has the capability that the action needs.
+func (a Account) Can(action fleet.Action) bool {
+	switch action {
+	case fleet.Keep:
+		return true
+	case fleet.Start:
+		return a.Start != nil
+	case fleet.Stop:
+		return a.Stop != nil
+	case fleet.Release:
+		return a.Release != nil
+	}
+	return false
+}
+
+// Decorator rewrites an account's functions.
+type Decorator func(Account) Account
+
+// With applies decorators from the inside out: the last is asked first.
+func (a Account) With(ds ...Decorator) Account {
+	for _, d := range ds {
+		a = d(a)
+	}
+	return a
+}
+
+// Call describes one call that passes an [Around] decorator.
+type Call struct {
+	Op    string // such as "stop"
+	Write bool
+	Ref   fleet.Ref // zero for lists and the wallet
+}
+
+// Around gives a decorator that runs every call of an account through do. It is
+// the one place that names every function, so that timeouts, metrics, classes
+// and faults are one line each.
+func Around(do func(ctx context.Context, c Call, next func(context.Context) error) error) Decorator {
+	return func(a Account) Account {
+		a.Instances = around1(do, a.Instances, func(s fleet.Scope) Call { return Call{Op: "instances"} })
+		a.Instance = around1(do, a.Instance, func(r fleet.Ref) Call { return Call{Op: "instance", Ref: r} })
+		a.Whoami = around0(do, a.Whoami, Call{Op: "identity"})
+		a.Stop = aroundWrite(do, "stop", a.Stop)
+		a.Start = aroundWrite(do, "start", a.Start)
+		a.Release = aroundWrite(do, "release", a.Release)
+		a.Access = around1(do, a.Access, func(i fleet.Instance) Call { return Call{Op: "access", Ref: i.Ref} })
+		a.Disks = around1(do, a.Disks, func(s fleet.Scope) Call { return Call{Op: "disks"} })
+		a.Balance = around0(do, a.Balance, Call{Op: "balance"})
+		return a
+	}
+}
+
+type doFunc = func(ctx context.Context, c Call, next func(context.Context) error) error
+
+func around0[R any](do doFunc, f func(context.Context) (R, error), c Call) func(context.Context) (R, error) {
+	if f == nil {
+		return nil
+	}
+	return func(ctx context.Context) (R, error) {
+		var r R
+		err := do(ctx, c, func(ctx context.Context) (err error) {
+			r, err = f(ctx)
+			return err
+		})
+		if err != nil {
+			return *new(R), err
+		}
+		return r, nil
+	}
+}
+
+func around1[A, R any](do doFunc, f func(context.Context, A) (R, error), call func(A) Call) func(context.Context, A) (R, error) {
+	if f == nil {
+		return nil
+	}
+	return func(ctx context.Context, a A) (R, error) {
+		return around0(do, func(ctx context.Context) (R, error) { return f(ctx, a) }, call(a))(ctx)
+	}
+}
+
+func aroundWrite[O any](do doFunc, op string, f func(context.Context, fleet.Instance, O) error) func(context.Context, fleet.Instance, O) error {
+	if f == nil {
+		return nil
+	}
+	return func(ctx context.Context, i fleet.Instance, o O) error {
+		return do(ctx, Call{Op: op, Write: true, Ref: i.Ref}, func(ctx context.Context) error { return f(ctx, i, o) })
+	}
+}
+
+// Timeout bounds every call. A write cut off by it has an unknown outcome.
+func Timeout(read, write time.Duration) Decorator {
+	return Around(func(ctx context.Context, c Call, next func(context.Context) error) error {
+		d := read
+		if c.Write {
+			d = write
+		}
+		ctx, cancel := context.WithTimeout(ctx, d)
+		defer cancel()
+		err := next(ctx)
+		if err != nil && c.Write && ctx.Err() != nil && fleet.KindOf(err) != fleet.OutcomeUnknown {
+			return &fleet.Error{Op: c.Op, Kind: fleet.OutcomeUnknown, Err: err}
+		}
+		return err
+	})
+}
+
+// ReadOnlyAccount replaces every write by one that answers ReadOnly: dry-run at
+// this seam.
+func ReadOnlyAccount() Decorator {
+	return Around(func(ctx context.Context, c Call, next func(context.Context) error) error {
+		if c.Write {
+			return &fleet.Error{Op: c.Op + " " + c.Ref.ID, Kind: fleet.ReadOnly}
+		}
+		return next(ctx)
+	})
+}
+
+// Stamp puts the account's identity on every reference that comes out, and the
+// entry's name and provider on every instance.
+func Stamp(identity string) Decorator {
+	return func(a Account) Account {
+		a.Identity = identity
+		stamp := func(r *fleet.Ref) {
+			if !r.IsZero() {
+				r.Account = identity
+			}
+		}
+		instance := func(i fleet.Instance) fleet.Instance {
+			stamp(&i.Ref)
+			stamp(&i.Parent)
+			i.AccountName, i.Provider = a.Name, a.Kind.Name
+			return i
+		}
+		list, read, disks := a.Instances, a.Instance, a.Disks
+		a.Instances = func(ctx context.Context, s fleet.Scope) ([]fleet.Instance, error) {
+			is, err := list(ctx, s)
+			if err != nil {
+				return nil, err
+			}
+			out := make([]fleet.Instance, len(is))
+			for n, i := range is {
+				out[n] = instance(i)
+			}
+			return out, nil
+		}
+		a.Instance = func(ctx context.Context, ref fleet.Ref) (fleet.Instance, error) {
+			i, err := read(ctx, ref)
+			if err != nil {
+				return fleet.Instance{}, err
+			}
+			return instance(i), nil
+		}
+		if disks != nil {
+			a.Disks = func(ctx context.Context, s fleet.Scope) ([]fleet.Disk, error) {
+				ds, err := disks(ctx, s)
+				if err != nil {
+					return nil, err
+				}
+				out := make([]fleet.Disk, len(ds))
+				for n, d := range ds {
+					stamp(&d.Ref)
+					stamp(&d.AttachedTo)
+					out[n] = d
+				}
+				return out, nil
+			}
+		}
+		return a
+	}
+}
