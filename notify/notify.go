@@ -6,6 +6,8 @@ package notify
 
 import (
 	"context"
+	"io"
+	"net/http"
 	"time"
 
 	"curfew/fleet"
@@ -78,4 +80,35 @@ type Verdict struct {
 // does not retry and never puts a secret into its verdict.
 type Channel interface {
 	Send(ctx context.Context, m Message) Verdict
+}
+
+// Route sends notices of some categories to some channels, by name. The first
+// route that takes a notice is the only one; no categories means all.
+type Route struct {
+	Categories []fleet.Category
+	To         []string
+}
+
+// Kind describes a channel type as data.
+type Kind struct {
+	Name        string
+	Title       string
+	Credentials []string // secret keys in the configuration
+	Settings    []string // plain keys in the configuration
+	DefaultURL  string
+	// PerMinute is how many messages the channel takes in a minute, with a margin;
+	// zero: no limit.
+	PerMinute int
+	// Open makes a Channel. It does no I/O.
+	Open func(o Options) (Channel, error)
+}
+
+// Options is what a channel is opened with.
+type Options struct {
+	Name       string
+	BaseURL    string            // never empty for channels that have a URL
+	Credential map[string]string // already read
+	Settings   map[string]string
+	HTTP       *http.Client // time-out, no redirects, its own proxy
+	Out        io.Writer    // for console
 }

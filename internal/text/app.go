@@ -1,0 +1,5 @@
+package text
+
+func appTexts() entries {
+	return entries{}
+}

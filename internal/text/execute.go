@@ -1,0 +1,5 @@
+package text
+
+func executeTexts() entries {
+	return entries{}
+}

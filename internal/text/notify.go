@@ -1,0 +1,5 @@
+package text
+
+func notifyTexts() entries {
+	return entries{}
+}

@@ -1,0 +1,5 @@
+package text
+
+func providerTexts() entries {
+	return entries{}
+}

@@ -1,0 +1,5 @@
+package text
+
+func sshTexts() entries {
+	return entries{}
+}
