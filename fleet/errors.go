@@ -64,14 +64,14 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Kind, e.Err}
 }
 
-// KindOf gives the kind of the outermost *Error in err, Transient for an expired
-// context, Other for any other error and "" for nil.
+// KindOf gives the outermost kind in err, whether as an *Error or bare, Transient
+// for an expired context, Other for any other error and "" for nil.
 func KindOf(err error) ErrorKind {
 	if err == nil {
 		return ""
 	}
-	if e, ok := errors.AsType[*Error](err); ok {
-		return e.Kind
+	if k, ok := errors.AsType[ErrorKind](err); ok && k != "" {
+		return k
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return Transient

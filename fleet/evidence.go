@@ -23,6 +23,20 @@ func (a Activity) String() string {
 	return "unknown"
 }
 
+// MarshalText writes the word.
+func (a Activity) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// UnmarshalText reads the word; one it does not know is Unknown.
+func (a *Activity) UnmarshalText(text []byte) error {
+	*a = Unknown
+	for _, known := range []Activity{Busy, Idle} {
+		if known.String() == string(text) {
+			*a = known
+		}
+	}
+	return nil
+}
+
 // Evidence is what one source saw of one instance in one look.
 type Evidence struct {
 	Source   string    `json:"source"`
@@ -46,9 +60,15 @@ func (e Evidence) Fresh(now time.Time) bool {
 // Facts are the readings of one look. A reading that could not be taken is not
 // there, and says why in Unreadable.
 type Facts struct {
-	Cards     []Card              `json:"cards,omitempty"`
-	Processes []Process           `json:"-"`                  // all of them; judged in memory, never stored
-	Matched   map[string][]int    `json:"matched,omitempty"`  // policy -> pids whose command line matches its process
+	Cards     []Card           `json:"cards,omitempty"`
+	Processes []Process        `json:"-"`                 // all of them; judged in memory, never stored
+	Matched   map[string][]int `json:"matched,omitempty"` // policy -> pids whose command line matches its process
+	// MatchedSince is when the oldest of a policy's matching processes started;
+	// a policy is not in it where the start of one of them could not be told.
+	MatchedSince map[string]time.Time `json:"matched_since,omitempty"`
+	// BootedAt is when process 1 started: what began before it is of an earlier
+	// Boot. Zero where it could not be told.
+	BootedAt  time.Time           `json:"booted_at,omitzero"`
 	Sessions  []Session           `json:"sessions,omitempty"` // people, by idle time
 	BoxRuns   []BoxRun            `json:"box_runs,omitempty"` // in-box run files
 	HoldUntil time.Time           `json:"hold_until,omitzero"`
@@ -173,6 +193,12 @@ type Run struct {
 	// Marks holds the size of each watched log when the run was first seen; only
 	// what was written after it speaks of this run.
 	Marks map[string]int64 `json:"marks,omitempty"`
+	// LookedAt is when the newest look that was folded into it began, so that one
+	// look never counts twice.
+	LookedAt time.Time `json:"looked_at,omitzero"`
+	// BusyAt is the first busy look after its end. An end file or ping speaks for
+	// itself only while there is none.
+	BusyAt time.Time `json:"busy_at,omitzero"`
 }
 
 // Open reports whether the run is still going on as far as is known.

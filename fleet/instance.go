@@ -140,7 +140,7 @@ func (i Instance) DisplayName() string {
 // or what a stopped one still costs.
 func (i Instance) CostNow() Price {
 	switch i.State {
-	case StateStopped, StateStopping:
+	case StateStopped:
 		if i.OnStop.EndsBilling == No {
 			return i.Price
 		}

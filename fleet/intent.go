@@ -54,6 +54,10 @@ type Intent struct {
 
 	CreatedAt time.Time     `json:"created_at"`
 	Warn      time.Duration `json:"warn"`
+	// Announced counts the announcements: a deadline that passed while nobody could
+	// say "wait" is announced anew, and an older acceptance counts no more.
+	Announced   int       `json:"announced,omitempty"`
+	AnnouncedAt time.Time `json:"announced_at,omitzero"`
 	// AcceptedAt is when a channel first accepted the warning; the deadline is
 	// counted from it. Deadline is a lower bound and only moves later.
 	AcceptedAt time.Time `json:"accepted_at,omitzero"`

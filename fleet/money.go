@@ -81,21 +81,20 @@ func (m Money) Round() Money {
 func ParseMoney(s string) (Money, error) {
 	number, currency, ok := strings.Cut(strings.TrimSpace(s), " ")
 	currency = strings.TrimSpace(currency)
-	if !ok || len(currency) != 3 || strings.ToUpper(currency) != currency {
+	if !ok || len(currency) != 3 || strings.Trim(currency, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
 		return Money{}, fmt.Errorf("%q is not money; write an amount and a currency, such as 1.98 CNY", s)
 	}
-	whole, frac, _ := strings.Cut(number, ".")
-	neg := strings.HasPrefix(whole, "-")
-	whole = strings.TrimPrefix(whole, "-")
+	sign, digits := "", number
+	if strings.HasPrefix(number, "-") {
+		sign, digits = "-", number[1:]
+	}
+	whole, frac, _ := strings.Cut(digits, ".")
 	if len(frac) > 6 || strings.Trim(whole+frac, "0123456789") != "" || whole+frac == "" {
 		return Money{}, fmt.Errorf("%q is not an amount with at most six decimals", number)
 	}
-	micros, err := strconv.ParseInt(whole+frac+strings.Repeat("0", 6-len(frac)), 10, 64)
+	micros, err := strconv.ParseInt(sign+whole+frac+strings.Repeat("0", 6-len(frac)), 10, 64)
 	if err != nil {
 		return Money{}, fmt.Errorf("%q is too large an amount", number)
-	}
-	if neg {
-		micros = -micros
 	}
 	return Money{Micros: micros, Currency: currency}, nil
 }
@@ -133,21 +132,24 @@ type Price struct {
 // Known reports whether somebody told the price.
 func (p Price) Known() bool { return p.Source != PriceUnknown }
 
-// For is the cost of a time at this price, by its billing rule, and whether the
-// price is known. Fractions of a millionth are rounded half up. A negative time
-// costs nothing.
+// For is the cost of a time at this price, by its billing rule, and whether it
+// can be told: the price is known and the sum is not beyond counting. Fractions
+// of a millionth are rounded half up. A negative time costs nothing.
 func (p Price) For(d time.Duration) (Money, bool) {
 	if !p.Known() {
 		return Money{}, false
 	}
-	if d < 0 {
-		d = 0
-	}
+	hour, n := big.NewInt(int64(time.Hour)), big.NewInt(int64(max(d, 0)))
 	if p.Billing == BillingPerHour {
-		d = (d + time.Hour - 1).Truncate(time.Hour)
+		n.Add(n, big.NewInt(int64(time.Hour-1)))
+		n.Div(n, hour)
+		n.Mul(n, hour)
 	}
-	n := new(big.Int).Mul(big.NewInt(p.PerHour.Micros), big.NewInt(int64(d)))
-	n.Add(n, big.NewInt(int64(time.Hour)/2))
-	n.Div(n, big.NewInt(int64(time.Hour)))
+	n.Mul(n, big.NewInt(p.PerHour.Micros))
+	n.Add(n, big.NewInt(int64(time.Hour/2)))
+	n.Div(n, hour)
+	if !n.IsInt64() {
+		return Money{}, false
+	}
 	return Money{Micros: n.Int64(), Currency: p.PerHour.Currency}, true
 }

@@ -3,6 +3,8 @@ package fleet
 import (
 	"encoding/json"
 	"fmt"
+	"math"
+	"strconv"
 	"time"
 )
 
@@ -33,14 +35,20 @@ type Value struct{ v any }
 // Text is a name or words that need no translation.
 func Text(s string) Value { return Value{s} }
 
-// Number is a count or a measured figure.
-func Number(n float64) Value { return Value{n} }
+// Number is a count or a measured figure. One that is none (NaN, an infinity) is
+// kept in words, so that every reason can be journaled.
+func Number(n float64) Value {
+	if math.IsNaN(n) || math.IsInf(n, 0) {
+		return Text(strconv.FormatFloat(n, 'g', -1, 64))
+	}
+	return Value{n}
+}
 
 // Moment is a point in time; it is shown in the reader's zone.
-func Moment(t time.Time) Value { return Value{t.UTC()} }
+func Moment(t time.Time) Value { return Value{t.UTC().Round(0)} }
 
-// Span is a length of time.
-func Span(d time.Duration) Value { return Value{d} }
+// Span is a length of time, in milliseconds.
+func Span(d time.Duration) Value { return Value{d.Round(time.Millisecond)} }
 
 // Amount is money.
 func Amount(m Money) Value { return Value{m} }

@@ -34,11 +34,15 @@ type Ref struct {
 }
 
 // String gives the form used in logs, commands and messages:
-// account/kind/id, and @incarnation where there is one.
+// account/kind/id, and @incarnation where there is one. Two references never
+// have the same form: the few characters that would allow it are written as in
+// a URL.
 func (r Ref) String() string {
-	s := r.Account + "/" + string(r.Kind) + "/" + r.ID
+	outer := strings.NewReplacer("%", "%25", "/", "%2F")
+	inner := strings.NewReplacer("%", "%25", "@", "%40")
+	s := outer.Replace(r.Account) + "/" + outer.Replace(string(r.Kind)) + "/" + inner.Replace(r.ID)
 	if r.Incarnation != "" {
-		s += "@" + r.Incarnation
+		s += "@" + inner.Replace(r.Incarnation)
 	}
 	return s
 }
@@ -48,16 +52,18 @@ func (r Ref) IsZero() bool { return r == Ref{} }
 
 // ParseRef reads the form that [Ref.String] gives.
 func ParseRef(s string) (Ref, error) {
-	account, rest, ok := strings.Cut(s, "/")
-	kind, id, ok2 := strings.Cut(rest, "/")
-	if !ok || !ok2 || account == "" || kind == "" || id == "" {
-		return Ref{}, fmt.Errorf("%q is not a reference; write account/kind/id", s)
+	account, rest, _ := strings.Cut(s, "/")
+	kind, thing, _ := strings.Cut(rest, "/")
+	id, incarnation, again := strings.Cut(thing, "@")
+	plain := strings.NewReplacer("%25", "%", "%2F", "/", "%40", "@")
+	parts := [...]string{account, kind, id, incarnation}
+	for n, p := range parts {
+		if p == "" && (n < 3 || again) || n == 3 && strings.Contains(p, "@") {
+			return Ref{}, fmt.Errorf("%q is not a reference; write account/kind/id", s)
+		}
+		parts[n] = plain.Replace(p)
 	}
-	r := Ref{Account: account, Kind: ThingKind(kind), ID: id}
-	if i := strings.LastIndexByte(id, '@'); i > 0 {
-		r.ID, r.Incarnation = id[:i], id[i+1:]
-	}
-	return r, nil
+	return Ref{Account: parts[0], Kind: ThingKind(parts[1]), ID: parts[2], Incarnation: parts[3]}, nil
 }
 
 // CompareRefs orders references by account, kind, id and incarnation; every

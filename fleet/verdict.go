@@ -3,6 +3,7 @@ package fleet
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -20,22 +21,23 @@ const (
 	Order
 )
 
-var actionNames = [...]string{Keep: "keep", Start: "start", Stop: "stop", Release: "release", Delete: "delete", Order: "order"}
+func actionNames() []string {
+	return []string{Keep: "keep", Start: "start", Stop: "stop", Release: "release", Delete: "delete", Order: "order"}
+}
 
 // String gives the action's word in configuration and journal.
 func (a Action) String() string {
-	if a < 0 || int(a) >= len(actionNames) {
+	names := actionNames()
+	if a < 0 || int(a) >= len(names) {
 		return fmt.Sprintf("action(%d)", int(a))
 	}
-	return actionNames[a]
+	return names[a]
 }
 
 // ParseAction reads the word that [Action.String] gives.
 func ParseAction(s string) (Action, error) {
-	for a, name := range actionNames {
-		if name == s {
-			return Action(a), nil
-		}
+	if a := slices.Index(actionNames(), s); a >= 0 {
+		return Action(a), nil
 	}
 	return Keep, fmt.Errorf("%q is not an action; known are keep, start, stop, release, delete, order", s)
 }

@@ -45,14 +45,19 @@ type Notice struct {
 	Because  []fleet.Reason `json:"because,omitempty"`
 }
 
-// Message is a notice rendered for one channel.
+// Message is a notice rendered for one channel. Title stands apart: Markdown and
+// Plain are the lines below it, and a channel shows the title in its own way.
 type Message struct {
 	DeliveryID string // the same for every attempt: an idempotency key where a channel has one
-	Title      string
-	Markdown   string // the common subset: bold, links, quotes; no tables
-	Plain      string
-	Severity   fleet.Severity
-	Event      Event
+	Title      string // one line of plain words; [Escape] it before it goes into markup
+	// Markdown is in the common subset: bold, links, inline code, quotes; no
+	// tables, no lists. It is empty where the message must go out as plain text,
+	// after the channel refused it with markup.
+	Markdown string
+	Plain    string
+	Severity fleet.Severity
+	Event    Event
+	At       time.Time // when it was rendered, in the reader's zone
 }
 
 // VerdictKind is how a channel's answer is judged.

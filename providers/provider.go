@@ -135,6 +135,9 @@ type Kind struct {
 	SettleTime time.Duration
 	// Floor is the least time between two polls of one scope.
 	Floor time.Duration
+	// EmptyNote says why a list may be empty although the user has machines; zero
+	// where it would not be.
+	EmptyNote fleet.Code
 	// Open makes a Provider. It does no I/O.
 	Open func(o Options) (Provider, error)
 }

@@ -75,6 +75,9 @@ func (r *Renderer) pick(e entry) string {
 // Language gives the renderer's language.
 func (r *Renderer) Language() Language { return r.lang }
 
+// In gives the moment in the reader's zone.
+func (r *Renderer) In(t time.Time) time.Time { return t.In(r.zone) }
+
 // Reason gives the reason in words. now decides whether a moment is shown with
 // its date. A code without a text is shown as it is, with its values.
 func (r *Renderer) Reason(reason fleet.Reason, now time.Time) string {
@@ -124,7 +127,8 @@ func (r *Renderer) value(v fleet.Value, now time.Time) string {
 }
 
 // Moment gives a time of day in the reader's zone, with seconds only where it
-// has some, and with the date unless it is today.
+// has some, with the date unless it is today, and with the year unless it is
+// this one.
 func (r *Renderer) Moment(t, now time.Time) string {
 	t, now = t.In(r.zone), now.In(r.zone)
 	clock := t.Format("15:04")
@@ -134,8 +138,14 @@ func (r *Renderer) Moment(t, now time.Time) string {
 	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
 		return clock
 	}
-	if r.lang == Chinese {
+	year := t.Year() != now.Year()
+	switch {
+	case r.lang == Chinese && year:
+		return t.Format("2006年1月2日 ") + clock
+	case r.lang == Chinese:
 		return t.Format("1月2日 ") + clock
+	case year:
+		return t.Format("2 Jan 2006 ") + clock
 	}
 	return t.Format("2 Jan ") + clock
 }

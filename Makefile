@@ -1,0 +1,78 @@
+# make alone: lint, test, build. make help lists the rest.
+
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS  := -s -w -X main.version=$(VERSION)
+# Packages built and tested at once: bounds the memory that -race takes.
+P        ?= 2
+RACE     ?=
+FUZZTIME ?= 30s
+GOTEST   := go test -p $(P) -timeout 20m $(if $(RACE),-race)
+# Run by version, so that the linter's own dependencies stay out of go.mod.
+LINT     ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+
+.DEFAULT_GOAL := all
+.PHONY: all help demo test test-needs race lint bench fuzz generate verify build dist
+
+all: lint test build
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: build ## Build curfew and watch it guard a simulated cloud
+	bin/curfew demo
+
+test: test-needs ## Run all tests (RACE=1 with the race detector); installs what they need where it may
+	$(GOTEST) ./...
+
+race: ## Run all tests with the race detector
+	@$(MAKE) --no-print-directory test RACE=1
+
+# Debian packages are installed only as root and only where apt-get exists;
+# otherwise the tests that need them say so and are left out.
+test-needs:
+	@need=""; \
+	[ -x "$$(PATH="$$PATH:/usr/sbin" command -v sshd)" ] || need="$$need openssh-server"; \
+	if [ -n "$(RACE)" ]; then command -v gcc >/dev/null || need="$$need gcc libc6-dev"; fi; \
+	[ -n "$$need" ] || exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "installing for the tests:$$need"; \
+		apt-get -qq update </dev/null >/dev/null && \
+		DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install $$need </dev/null >/dev/null; \
+	else \
+		echo "not installed, and not ours to install:$$need"; \
+		case "$$need" in *openssh*) echo "left out: the tests that log in to a real sshd";; esac; \
+		case "$$need" in *gcc*) echo "the race detector needs a C compiler" >&2; exit 1;; esac; \
+	fi
+
+lint: ## Check style, import direction and the usual mistakes
+	$(LINT) run ./...
+
+bench: ## Run the benchmarks
+	go test -p 1 -run '^$$' -bench . -benchmem ./...
+
+fuzz: ## Fuzz every fuzz target for FUZZTIME (30s)
+	@set -e; for pkg in $$(go list ./...); do \
+		for f in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+			echo "$$pkg $$f"; go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$pkg; \
+		done; \
+	done
+
+generate: ## Write what is generated: reference pages, tables, schema
+	go generate ./...
+
+verify: generate ## Fail if what is generated is not what is committed
+	git diff --exit-code
+
+build: ## Build bin/curfew
+	CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "$(LDFLAGS)" -o bin/curfew ./cmd/curfew
+
+dist: ## Build static binaries for every platform into dist/, with their sums
+	rm -rf dist && mkdir dist
+	@set -e; for p in $(PLATFORMS); do \
+		os=$${p%/*}; arch=$${p#*/}; out=dist/curfew_$(VERSION)_$${os}_$$arch; \
+		echo "$$out"; \
+		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch \
+			go build -buildvcs=false -trimpath -ldflags "$(LDFLAGS)" -o $$out ./cmd/curfew; \
+	done
+	cd dist && sha256sum curfew_* > SHA256SUMS

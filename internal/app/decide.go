@@ -1,0 +1,434 @@
+package app
+
+import (
+	"context"
+	"path"
+	"slices"
+	"time"
+
+	"curfew/fleet"
+	"curfew/internal/config"
+	"curfew/internal/execute"
+	"curfew/internal/guard"
+	"curfew/internal/store"
+	"curfew/policies"
+	"curfew/providers"
+	"curfew/signals"
+)
+
+// The reasons of passes and commands.
+const (
+	ReasonProtectLabel fleet.Code = "app.protect-label"
+	ReasonProtectName  fleet.Code = "app.protect-name"
+	ReasonPlatform     fleet.Code = "app.protect-platform"
+	ReasonNoPolicy     fleet.Code = "app.no-policy"
+	ReasonPolicyGone   fleet.Code = "app.policy-gone"
+	ReasonOtherStep    fleet.Code = "app.other-step"
+	ReasonNoFreshLook  fleet.Code = "app.no-fresh-look"
+	ReasonByHand       fleet.Code = "app.by-hand"
+)
+
+// decision is what a pass thinks of one instance.
+type decision struct {
+	instance  fleet.Instance
+	activity  fleet.Judgement
+	verdicts  []fleet.Verdict // of every policy that matches
+	step      policies.Step   // of the enforcing wishes
+	would     policies.Step   // of the dry-run wishes
+	rulings   []guard.Ruling  // on step, or on would where there is no step
+	intent    *fleet.Intent   // the open one
+	unguarded bool
+}
+
+// desk is what was read from the state for one round of deciding, all of one
+// moment.
+type desk struct {
+	now       time.Time
+	holds     []fleet.Hold
+	open      map[fleet.Ref]fleet.Intent
+	last      map[fleet.Ref]fleet.Intent // newest ended act
+	grounds   map[fleet.Ref][]fleet.Ground
+	approvals map[int64]store.Approval
+	sent      map[capKey]int
+	running   int // things a percentage is of
+}
+
+type capKey struct {
+	effect fleet.Action
+	money  bool
+}
+
+// readDesk reads what a pass needs of the state.
+func (a *App) readDesk(ctx context.Context, rt *runtime, things policies.Things, now time.Time) (*desk, error) {
+	d := &desk{now: now, open: map[fleet.Ref]fleet.Intent{}, approvals: map[int64]store.Approval{}, sent: map[capKey]int{}}
+	var err error
+	if d.holds, err = a.store.Holds(ctx, now); err != nil {
+		return nil, err
+	}
+	open, err := a.store.OpenIntents(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range open {
+		d.open[i.Ref] = i
+		if y, ok, err := a.store.Approval(ctx, i.ID); err != nil {
+			return nil, err
+		} else if ok {
+			d.approvals[i.ID] = y
+		}
+	}
+	if d.last, err = a.store.LastSent(ctx, now.Add(-24*time.Hour)); err != nil {
+		return nil, err
+	}
+	if d.grounds, err = a.store.Grounds(ctx); err != nil {
+		return nil, err
+	}
+	for _, effect := range []fleet.Action{fleet.Start, fleet.Stop, fleet.Release} {
+		for _, money := range []bool{false, true} {
+			if d.sent[capKey{effect, money}], err = a.store.Sent(ctx, effect, money, now.Add(-time.Hour)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	d.running = countRunning(rt, things)
+	return d, nil
+}
+
+func countRunning(rt *runtime, things policies.Things) int {
+	n := 0
+	for _, i := range things.Instances {
+		if i.State.Up() && rt.watches(i) {
+			n++
+		}
+	}
+	return n
+}
+
+// view builds what policies may see of some instances.
+func (a *App) view(rt *runtime, things policies.Things, d *desk) policies.View {
+	v := policies.View{
+		Now: d.now, Things: things, Grounds: d.grounds,
+		Activity: make(map[fleet.Ref]fleet.Judgement, len(things.Instances)),
+		Facts:    map[fleet.Ref]fleet.Facts{},
+		Runs:     map[fleet.Ref][]fleet.Run{},
+	}
+	required := rt.required()
+	for _, i := range things.Instances {
+		looks, runs := a.evidence(i.Ref)
+		runs = slices.DeleteFunc(runs, func(r fleet.Run) bool { return !r.Boot.Same(i.Boot) })
+		v.Activity[i.Ref] = signals.Fuse(d.now, i, looks, runs, required)
+		if len(runs) > 0 {
+			v.Runs[i.Ref] = runs
+		}
+		if e, ok := inside(looks, i.Boot, d.now); ok {
+			v.Facts[i.Ref] = e.Facts
+		}
+	}
+	return v
+}
+
+// required names the sources without whose word nothing is idle: those that see
+// inside.
+func (rt *runtime) required() []string {
+	var names []string
+	for _, s := range rt.sources {
+		names = append(names, s.signals.Name())
+	}
+	return names
+}
+
+// inside gives the newest fresh look that got inside the present boot.
+func inside(looks []fleet.Evidence, boot fleet.Boot, now time.Time) (fleet.Evidence, bool) {
+	var newest fleet.Evidence
+	for _, e := range looks {
+		if e.Facts.Reached && e.Boot.Same(boot) && e.Fresh(now) && e.SeenAt.After(newest.SeenAt) {
+			newest = e
+		}
+	}
+	return newest, newest.Facts.Reached
+}
+
+// opinions asks every policy. An intent announced inside a window is asked again
+// with the tick it was announced under, after the window closed too.
+func (a *App) opinions(rt *runtime, v policies.View, d *desk) policies.Result {
+	var all policies.Result
+	for _, p := range rt.cfg.Policies {
+		pv := v
+		pv.Due, pv.Opens = p.Window.At(d.now)
+		if !pv.Due.IsZero() {
+			pv.Opens = time.Time{}
+		}
+		r := p.Policy.Decide(pv)
+		if pv.Due.IsZero() {
+			r.Verdicts = a.announced(p, v, d, r.Verdicts)
+		}
+		for n := range r.Verdicts {
+			r.Verdicts[n].Terms = p.Terms
+			r.Verdicts[n].Terms.Mode = milder(p.Terms.Mode, rt.accountMode(r.Verdicts[n].Ref))
+		}
+		all.Verdicts = append(all.Verdicts, r.Verdicts...)
+		all.Findings = append(all.Findings, r.Findings...)
+		all.Blocks = append(all.Blocks, r.Blocks...)
+	}
+	return all
+}
+
+func (a *App) announced(p config.Policy, v policies.View, d *desk, verdicts []fleet.Verdict) []fleet.Verdict {
+	for n, verdict := range verdicts {
+		i, ok := d.open[verdict.Ref]
+		if !ok {
+			continue
+		}
+		under, ok := find(i.Verdicts, func(w fleet.Verdict) bool { return w.Policy == p.Name && !w.Due.IsZero() })
+		if !ok {
+			continue
+		}
+		again := v
+		again.Due = under.Due
+		again.Things.Instances = slices.DeleteFunc(slices.Clone(v.Things.Instances), func(i fleet.Instance) bool { return i.Ref != verdict.Ref })
+		if r := p.Policy.Decide(again); len(r.Verdicts) == 1 {
+			verdicts[n] = r.Verdicts[0]
+		}
+	}
+	return verdicts
+}
+
+func (rt *runtime) accountMode(ref fleet.Ref) fleet.Mode {
+	for _, acc := range rt.accounts {
+		if p, ok := acc.opened(); ok && p.Identity == ref.Account {
+			return milder(rt.cfg.Mode, acc.cfg.Mode)
+		}
+	}
+	return fleet.DryRun
+}
+
+// decide joins the policies' opinions on one instance, and asks the guard.
+func (a *App) decide(rt *runtime, i fleet.Instance, j fleet.Judgement, verdicts []fleet.Verdict, d *desk) decision {
+	out := decision{instance: i, activity: j, verdicts: verdicts, unguarded: len(verdicts) == 0}
+	p, _ := a.account(i.Ref.Account)
+	var enforcing, dry []fleet.Verdict
+	for _, v := range verdicts {
+		if v.Terms.Mode == fleet.Enforce {
+			enforcing = append(enforcing, v)
+		} else {
+			dry = append(dry, v)
+		}
+	}
+	out.step = policies.Combine(i, enforcing, p.Can)
+	out.would = policies.Combine(i, dry, p.Can)
+	if open, ok := d.open[i.Ref]; ok {
+		out.intent = &open
+	}
+	asked := out.step
+	if asked.Action == fleet.Keep {
+		asked = out.would
+	}
+	if asked.Action != fleet.Keep {
+		out.rulings = guard.Ask(guard.Chain(), a.guardInput(rt, p, i, asked, out.intent, d))
+	}
+	return out
+}
+
+// guardInput gathers what the guard sees of one step.
+func (a *App) guardInput(rt *runtime, p providers.Account, i fleet.Instance, step policies.Step, open *fleet.Intent, d *desk) guard.Input {
+	in := guard.Input{
+		Now: d.now, Action: step.Action, Thing: i, Effect: policies.Effect(i, step.Action),
+		Can: p.Can(step.Action), AccountMode: rt.accountMode(i.Ref), FileMode: rt.cfg.Mode,
+		Protected: rt.protection(i), Ceiling: rt.ceiling(i), Holds: holdsOf(d.holds, i.Ref), BoxHold: a.boxHold(i, d.now),
+	}
+	for _, v := range step.Verdicts {
+		in.Terms = append(in.Terms, v.Terms)
+		in.Money = in.Money || v.Terms.Money
+		in.Warn = max(in.Warn, v.Terms.Warn(in.Effect))
+	}
+	if open != nil && open.Action == step.Action && open.Boot == i.Boot {
+		in.CreatedAt, in.AcceptedAt, in.Deadline = open.AnnouncedAt, open.AcceptedAt, open.Deadline
+		in.Warn = max(in.Warn, open.Warn)
+		in.ByHand = open.By != execute.ByPolicy
+		if y, ok := d.approvals[open.ID]; ok && d.now.Before(y.Expires) {
+			in.Approved, in.ApprovedBy = true, y.By
+		}
+	}
+	// The cooldown is not between the steps of one goal.
+	if last, ok := d.last[i.Ref]; ok && !(last.Goal > last.Action && last.Boot == i.Boot && last.Outcome != fleet.OutcomeFailedWrite) {
+		in.LastAct = last.ClosedAt
+	}
+	caps := map[fleet.Action]config.Cap{fleet.Stop: rt.cfg.Caps.Stop, fleet.Release: rt.cfg.Caps.Release, fleet.Delete: rt.cfg.Caps.Delete}
+	limit := caps[in.Effect]
+	if in.Money {
+		limit = rt.cfg.Caps.Money
+	}
+	in.Caps = guard.Cap{PerHour: limit.PerHour, Percent: limit.Percent}
+	in.CapUsed = d.sent[capKey{in.Effect, in.Money}]
+	// What was acted on in this hour was running at its start.
+	in.CapBase = d.running + in.CapUsed
+	in.CostWait = i.CostNow()
+	return in
+}
+
+func holdsOf(all []fleet.Hold, ref fleet.Ref) []fleet.Hold {
+	var out []fleet.Hold
+	for _, h := range all {
+		if h.Ref == ref {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// boxHold is the hold file of the newest look inside, for as long as it lasts:
+// a hold outlives the look that saw it.
+func (a *App) boxHold(i fleet.Instance, now time.Time) time.Time {
+	looks, _ := a.evidence(i.Ref)
+	var until time.Time
+	for _, e := range looks {
+		if e.Boot.Same(i.Boot) && e.Facts.HoldUntil.After(until) {
+			until = e.Facts.HoldUntil
+		}
+	}
+	return until
+}
+
+// protection says whether the file or the platform protects an instance. Labels
+// that could not be read protect it, where labels can.
+func (rt *runtime) protection(i fleet.Instance) guard.Protection {
+	var p guard.Protection
+	if len(rt.cfg.Protect.Labels) > 0 && slices.Contains(i.Unread, "labels") {
+		p.Unreadable = true
+	}
+	for key, value := range rt.cfg.Protect.Labels {
+		if have, ok := i.Labels[key]; ok && (have == value || value == "") {
+			p.By = fleet.Because(ReasonProtectLabel, fleet.Values{"label": fleet.Text(key + "=" + have)})
+		}
+	}
+	for _, pattern := range rt.cfg.Protect.Names {
+		if ok, err := path.Match(pattern, i.Name); ok || err != nil {
+			p.By = fleet.Because(ReasonProtectName, fleet.Values{"pattern": fleet.Text(pattern)})
+		}
+	}
+	if i.Protected {
+		p.By = fleet.Because(ReasonPlatform, nil)
+	}
+	return p
+}
+
+// ceiling is the account's, or that of the instance's own label.
+func (rt *runtime) ceiling(i fleet.Instance) guard.Ceiling {
+	var c guard.Ceiling
+	for _, acc := range rt.accounts {
+		if p, ok := acc.opened(); ok && p.Identity == i.Ref.Account && acc.cfg.AtMost != fleet.Keep {
+			c = guard.Ceiling{AtMost: acc.cfg.AtMost, From: "account " + acc.cfg.Name}
+		}
+	}
+	if word, ok := i.Labels[labelAtMost]; ok {
+		// A ceiling that cannot be read is the lowest one.
+		atMost, err := fleet.ParseAction(word)
+		if err != nil || atMost < fleet.Stop {
+			atMost = fleet.Start
+		}
+		if c.AtMost == fleet.Keep || atMost < c.AtMost {
+			c = guard.Ceiling{AtMost: atMost, From: "label " + labelAtMost}
+		}
+	}
+	return c
+}
+
+// labelAtMost is the label by which an instance sets its own ceiling.
+const labelAtMost = "curfew.at-most"
+
+// ask asks policies and guard again, in the transaction that is about to journal
+// the write: over the instance as just read, the looks begun since, and holds and
+// caps as they are in this transaction.
+func (a *App) ask(tx *store.Tx, i fleet.Instance, in fleet.Intent, since time.Time) (execute.Answer, error) {
+	rt := a.runtime()
+	p, _ := a.account(i.Ref.Account)
+	d, err := deskIn(tx, in)
+	if err != nil {
+		return execute.Answer{}, err
+	}
+	things := a.inv.Things()
+	d.running = countRunning(rt, things)
+	things.Instances = []fleet.Instance{i}
+	if in.By != execute.ByPolicy {
+		step := policies.Step{Action: in.Action, Goal: in.Goal}
+		return answer(guard.Sum(guard.Ask(guard.Chain(), a.guardInput(rt, p, i, step, &in, d))), nil), nil
+	}
+	if d.grounds, err = a.store.Grounds(tx.Context()); err != nil {
+		return execute.Answer{}, err
+	}
+	v := a.view(rt, things, d)
+	verdicts := a.opinions(rt, v, d).Verdicts
+	dec := a.decide(rt, i, v.Activity[i.Ref], verdicts, d)
+	if dec.step.Action != in.Action {
+		return standing(in, dec), nil
+	}
+	j := v.Activity[i.Ref]
+	mayActBlind := !slices.ContainsFunc(dec.step.Verdicts, func(v fleet.Verdict) bool { return !v.Terms.AcceptUnknown })
+	if i.State == fleet.StateRunning && !mayActBlind && (j.SeenAt.Before(since) || j.Activity == fleet.Unknown) {
+		return execute.Answer{Word: execute.PutOff, Reason: fleet.Because(ReasonNoFreshLook, fleet.Values{"why": fleet.Nested(j.Reason)})}, nil
+	}
+	return answer(guard.Sum(dec.rulings), dec.step.Verdicts), nil
+}
+
+func deskIn(tx *store.Tx, in fleet.Intent) (*desk, error) {
+	d := &desk{
+		now: tx.Now, open: map[fleet.Ref]fleet.Intent{in.Ref: in}, last: map[fleet.Ref]fleet.Intent{},
+		approvals: map[int64]store.Approval{}, sent: map[capKey]int{},
+	}
+	var err error
+	if d.holds, err = tx.Holds(); err != nil {
+		return nil, err
+	}
+	if last, ok, err := tx.LastClosed(in.Ref); err != nil {
+		return nil, err
+	} else if ok {
+		d.last[in.Ref] = last
+	}
+	if y, ok, err := tx.Approval(in.ID); err != nil {
+		return nil, err
+	} else if ok {
+		d.approvals[in.ID] = y
+	}
+	for _, effect := range []fleet.Action{fleet.Start, fleet.Stop, fleet.Release} {
+		for _, money := range []bool{false, true} {
+			if d.sent[capKey{effect, money}], err = tx.Sent(effect, money, tx.Now.Add(-time.Hour)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return d, nil
+}
+
+// answer turns the guard's sum into the executor's word.
+func answer(sum guard.Ruling, verdicts []fleet.Verdict) execute.Answer {
+	out := execute.Answer{Reason: sum.Reason, Until: sum.Until, Verdicts: verdicts}
+	switch sum.Answer {
+	case guard.Allow:
+		out.Word = execute.Go
+	case guard.Wait:
+		out.Word = execute.PutOff
+	}
+	return out
+}
+
+// standing says what becomes of an intent that is not asked for now: a gap in
+// what is known puts it off, any other answer of all its policies is a ground
+// against it.
+func standing(in fleet.Intent, dec decision) execute.Answer {
+	against := execute.Answer{Word: execute.Against, Reason: fleet.Because(ReasonPolicyGone, nil)}
+	if dec.step.Action != fleet.Keep {
+		against.Reason = fleet.Because(ReasonOtherStep, fleet.Values{"action": fleet.Nested(guard.ActionReason(dec.step.Action))})
+	}
+	for _, w := range in.Verdicts {
+		now, ok := find(dec.verdicts, func(v fleet.Verdict) bool { return v.Policy == w.Policy })
+		switch {
+		case !ok:
+		case now.Gap || (now.Goal != fleet.Keep && now.Terms.Mode == fleet.Enforce && dec.step.Action == fleet.Keep):
+			// Still wished for, but nothing can be done or told at this moment.
+			return execute.Answer{Word: execute.PutOff, Reason: now.Reason}
+		default:
+			against.Reason = now.Reason
+		}
+	}
+	return against
+}

@@ -1,0 +1,391 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"curfew/fleet"
+	"curfew/internal/execute"
+	"curfew/internal/guard"
+	"curfew/internal/store"
+	"curfew/notify"
+	"curfew/policies"
+)
+
+const beatKey = "heartbeat"
+
+// wake notes how long nobody could say "wait", before anything else is done.
+func (a *App) wake(ctx context.Context) error { return a.beat(ctx) }
+
+// beat notes that the daemon is alive. After a silence longer than deafAfter, or
+// a clock that jumped, every announced act whose deadline passed meanwhile is
+// announced anew: the promised time to say "wait" was not given.
+func (a *App) beat(ctx context.Context) error {
+	last, err := a.store.Meta(ctx, beatKey)
+	if err != nil {
+		return err
+	}
+	heard, _ := time.Parse(time.RFC3339, last) // the first start of all has none
+	return a.store.Update(ctx, func(tx *store.Tx) error {
+		if !heard.IsZero() && tx.Now.Sub(heard) > deafAfter {
+			if err := a.announceAnew(tx, heard); err != nil {
+				return err
+			}
+		}
+		return tx.SetMeta(beatKey, tx.Now.Format(time.RFC3339))
+	})
+}
+
+func (a *App) announceAnew(tx *store.Tx, heard time.Time) error {
+	open, err := tx.OpenIntents()
+	if err != nil {
+		return err
+	}
+	for _, i := range open {
+		missed := i.State == fleet.IntentPending && !i.AcceptedAt.IsZero() && i.Deadline.After(heard) && !i.Deadline.After(tx.Now)
+		if !missed || i.By != execute.ByPolicy {
+			continue
+		}
+		a.log.Info().Int64("intent", i.ID).Time("deadline", i.Deadline).Msg("deadline passed while nobody could say wait, announced anew")
+		i.AcceptedAt, i.AcceptedBy = time.Time{}, ""
+		if err := a.announce(tx, &i); err != nil {
+			return err
+		}
+		if err := tx.SaveIntent(&i, fleet.IntentPending, "announced anew"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// announce queues the warning of an intent. The clock starts when a channel
+// accepts it.
+func (a *App) announce(tx *store.Tx, i *fleet.Intent) error {
+	i.Announced++
+	i.AnnouncedAt = tx.Now
+	i.NextAt = tx.Now.Add(i.Warn + guard.NobodyHeard)
+	n := notify.Notice{
+		Key: fmt.Sprintf("intent|%d|pending|%d", i.ID, i.Announced), Event: notify.EventPending,
+		Severity: fleet.Warning, Category: fleet.CategoryAct, Subject: i.Subject, Intent: i,
+	}
+	for _, v := range i.Verdicts {
+		n.Because = append(n.Because, v.Reason)
+	}
+	if len(n.Because) > 0 {
+		n.Reason = n.Because[0]
+	}
+	return a.tell(tx, n, 0)
+}
+
+// passes asks all policies whenever something may have changed, and at least
+// once a minute.
+func (a *App) passes(ctx context.Context) error {
+	var acts sync.WaitGroup
+	defer acts.Wait()
+	for {
+		next, err := a.Pass(ctx)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if fatal(err) {
+			return err
+		}
+		a.databaseIs(err)
+		if err != nil {
+			next = time.Time{}
+		} else {
+			due, err := a.carryOut(ctx, &acts)
+			if err != nil && ctx.Err() == nil {
+				a.databaseIs(err)
+			}
+			next = earlier(next, due)
+		}
+		wait := idlePass
+		if !next.IsZero() {
+			wait = min(max(next.Sub(a.clock.Now()), time.Second), idlePass)
+		}
+		if err := a.wait(ctx, wait, a.kick); err != nil {
+			return err
+		}
+	}
+}
+
+// carryOut starts the steps of every intent that is due, and says when the next
+// one will be.
+func (a *App) carryOut(ctx context.Context, acts *sync.WaitGroup) (time.Time, error) {
+	open, err := a.store.OpenIntents(ctx)
+	if err != nil {
+		return time.Time{}, err
+	}
+	now := a.clock.Now()
+	var next time.Time
+	for _, i := range open {
+		due := i.NextAt
+		if i.Deadline.After(due) && i.State == fleet.IntentPending {
+			due = i.Deadline
+		}
+		if due.After(now) {
+			next = earlier(next, due)
+			continue
+		}
+		if !a.take(i.ID) {
+			continue
+		}
+		acts.Go(func() {
+			defer nudge(a.kick)
+			defer a.giveBack(i.ID)
+			if _, err := a.exec.Step(ctx, i.ID); err != nil && ctx.Err() == nil {
+				if !errors.Is(err, store.ErrChanged) {
+					a.databaseIs(err)
+				}
+				a.log.Warn().Err(err).Int64("intent", i.ID).Str("instance", i.Ref.String()).Msg("step of an intent failed, will be tried again")
+			}
+		})
+	}
+	return next, nil
+}
+
+// take marks an intent as being carried out; false if it is already, or if
+// enough are.
+func (a *App) take(id int64) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.busy[id] || len(a.busy) >= actsAtOnce {
+		return false
+	}
+	a.busy[id] = true
+	return true
+}
+
+func (a *App) giveBack(id int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.busy, id)
+}
+
+// Pass asks every policy once and brings the intents into line with the answers.
+// It gives the next time at which an answer may change by time alone.
+func (a *App) Pass(ctx context.Context) (time.Time, error) {
+	a.passing.Lock()
+	defer a.passing.Unlock()
+	rt := a.runtime()
+	decisions, findings, err := a.think(ctx, rt)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if err := a.reconcile(ctx, rt, decisions, findings); err != nil {
+		return time.Time{}, err
+	}
+	a.mu.Lock()
+	a.plan, a.lastPass = decisions, a.clock.Now()
+	a.mu.Unlock()
+	var next time.Time
+	for _, d := range decisions {
+		for _, v := range d.verdicts {
+			if v.Next.After(a.clock.Now()) {
+				next = earlier(next, v.Next)
+			}
+		}
+	}
+	return next, nil
+}
+
+// think decides on every instance and writes nothing.
+func (a *App) think(ctx context.Context, rt *runtime) ([]decision, []fleet.Finding, error) {
+	things := a.inv.Things()
+	d, err := a.readDesk(ctx, rt, things, a.clock.Now())
+	if err != nil {
+		return nil, nil, err
+	}
+	v := a.view(rt, things, d)
+	result := a.opinions(rt, v, d)
+	by := make(map[fleet.Ref][]fleet.Verdict, len(things.Instances))
+	for _, verdict := range result.Verdicts {
+		by[verdict.Ref] = append(by[verdict.Ref], verdict)
+	}
+	decisions := make([]decision, 0, len(things.Instances))
+	for _, i := range things.Instances {
+		decisions = append(decisions, a.decide(rt, i, v.Activity[i.Ref], by[i.Ref], d))
+	}
+	return decisions, append(result.Findings, accountFindings(rt, things.Scopes, d.now)...), nil
+}
+
+// reconcile opens, joins and abandons intents, and tells what is new. It writes
+// only where something changed.
+func (a *App) reconcile(ctx context.Context, rt *runtime, decisions []decision, findings []fleet.Finding) error {
+	for _, d := range decisions {
+		if err := a.reconcileOne(ctx, d); err != nil {
+			return fmt.Errorf("%s: %w", d.instance.Ref, err)
+		}
+	}
+	return a.tellFindings(ctx, rt, findings)
+}
+
+func (a *App) reconcileOne(ctx context.Context, d decision) error {
+	if err := a.noteActivity(ctx, d); err != nil {
+		return err
+	}
+	switch {
+	case d.intent != nil && d.intent.State != fleet.IntentPending:
+		return nil // it is at the platform; only reading tells
+	case d.intent != nil && d.intent.By != execute.ByPolicy:
+		return nil
+	case d.intent != nil:
+		return a.revise(ctx, d)
+	case d.step.Action != fleet.Keep:
+		if refused(d.rulings) {
+			return nil
+		}
+		return a.openIntent(ctx, d)
+	case d.would.Action != fleet.Keep && !refused(guard.Without(d.rulings, "mode")):
+		return a.tellWould(ctx, d)
+	}
+	return nil
+}
+
+func refused(rulings []guard.Ruling) bool { return guard.Sum(rulings).Answer == guard.Refuse }
+
+// openIntent journals a new intent and announces it in the same transaction.
+func (a *App) openIntent(ctx context.Context, d decision) error {
+	effect := policies.Effect(d.instance, d.step.Action)
+	i := fleet.Intent{
+		Ref: d.instance.Ref, Boot: d.instance.Boot, Action: d.step.Action, Goal: d.step.Goal, By: execute.ByPolicy,
+		Verdicts: d.step.Verdicts, Subject: d.instance,
+	}
+	for _, v := range d.step.Verdicts {
+		i.Warn = max(i.Warn, v.Terms.Warn(effect))
+		i.Money = i.Money || v.Terms.Money
+	}
+	return a.store.Update(ctx, func(tx *store.Tx) error {
+		if err := tx.OpenIntent(&i, effect); err != nil {
+			if errors.Is(err, store.ErrOpenIntent) {
+				return nil
+			}
+			return err
+		}
+		if err := a.announce(tx, &i); err != nil {
+			return err
+		}
+		a.log.Info().Int64("intent", i.ID).Str("instance", i.Ref.String()).Str("action", i.Action.String()).
+			Str("policy", i.Verdicts[0].Policy).Str("reason", string(i.Verdicts[0].Reason.Code)).Msg("act announced")
+		return tx.SaveIntent(&i, fleet.IntentPending, store.Unnoted)
+	})
+}
+
+// revise abandons a pending intent on a ground against it, and otherwise lets
+// new wishes join it: the promised time is a lower bound for all of them.
+func (a *App) revise(ctx context.Context, d decision) error {
+	i := *d.intent
+	var against fleet.Reason
+	switch sum := guard.Sum(d.rulings); {
+	case i.Boot != d.instance.Boot && d.instance.Boot != "" && d.instance.State.Up():
+		against = fleet.Because(execute.ReasonOtherBoot, nil)
+	case d.step.Action != i.Action:
+		answer := standing(i, d)
+		if answer.Word != execute.Against {
+			return nil
+		}
+		against = answer.Reason
+	case sum.Answer == guard.Refuse:
+		against = sum.Reason
+	}
+	if !against.IsZero() {
+		return a.store.Update(ctx, func(tx *store.Tx) error {
+			row, err := tx.Intent(i.ID)
+			if err != nil || row.State != fleet.IntentPending {
+				return err
+			}
+			return a.exec.Abandon(tx, &row, against)
+		})
+	}
+	warn := i.Warn
+	for _, v := range d.step.Verdicts {
+		warn = max(warn, v.Terms.Warn(policies.Effect(d.instance, i.Action)))
+	}
+	if warn == i.Warn && samePolicies(i.Verdicts, d.step.Verdicts) {
+		return nil
+	}
+	return a.store.Update(ctx, func(tx *store.Tx) error {
+		row, err := tx.Intent(i.ID)
+		if err != nil || row.State != fleet.IntentPending {
+			return err
+		}
+		row.Verdicts, row.Goal = d.step.Verdicts, d.step.Goal
+		if warn > row.Warn {
+			row.Warn = warn
+			if !row.AcceptedAt.IsZero() {
+				row.Deadline = row.AcceptedAt.Add(warn)
+				row.NextAt = row.Deadline
+			}
+		}
+		return tx.SaveIntent(&row, fleet.IntentPending, "joined")
+	})
+}
+
+func samePolicies(a, b []fleet.Verdict) bool {
+	return slices.EqualFunc(a, b, func(a, b fleet.Verdict) bool { return a.Policy == b.Policy && a.Goal == b.Goal })
+}
+
+// tellWould says once per boot what would be announced if the mode were enforce.
+func (a *App) tellWould(ctx context.Context, d decision) error {
+	v := d.would.Verdicts[0]
+	n := notify.Notice{
+		Key:   fmt.Sprintf("%s|%s|would-%s|%s", v.Policy, d.instance.Ref, d.would.Action, d.instance.Boot),
+		Event: notify.EventWould, Severity: fleet.Info, Category: fleet.CategoryAct, Subject: d.instance,
+		Intent: &fleet.Intent{
+			Ref: d.instance.Ref, Boot: d.instance.Boot, Action: d.would.Action, Goal: d.would.Goal,
+			By: execute.ByPolicy, Verdicts: d.would.Verdicts, Subject: d.instance,
+			Warn: v.Terms.Warn(policies.Effect(d.instance, d.would.Action)),
+		},
+		Reason: v.Reason,
+	}
+	return a.tellOnce(ctx, n, 0)
+}
+
+// tellOnce queues a notice unless it was told within repeat, without writing
+// anything when it was.
+func (a *App) tellOnce(ctx context.Context, n notify.Notice, repeat time.Duration) error {
+	told, err := a.store.ToldKeys(ctx, n.Key)
+	if err != nil {
+		return err
+	}
+	if at, ok := told[n.Key]; ok && (repeat == 0 || a.clock.Now().Sub(at) < repeat) {
+		return nil
+	}
+	return a.store.Update(ctx, func(tx *store.Tx) error { return a.tell(tx, n, repeat) })
+}
+
+// noteActivity keeps the history of what an instance was doing, on changes only.
+func (a *App) noteActivity(ctx context.Context, d decision) error {
+	if d.instance.State != fleet.StateRunning || d.unguarded {
+		return nil
+	}
+	a.mu.Lock()
+	before, known := a.noted[d.instance.Ref]
+	a.mu.Unlock()
+	now := d.activity.Activity
+	if known && before == now {
+		return nil
+	}
+	if err := a.store.Update(ctx, func(tx *store.Tx) error {
+		return tx.Segment(d.instance.Ref, "activity", now.String(), tx.Now)
+	}); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.noted[d.instance.Ref] = now
+	return nil
+}
+
+// earlier gives the earlier of two times; zero is none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,432 @@
+package app
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"curfew/fleet"
+	"curfew/internal/config"
+	"curfew/internal/httpx"
+	"curfew/internal/sshx"
+	"curfew/internal/store"
+	"curfew/internal/text"
+	"curfew/notify"
+	"curfew/providers"
+	"curfew/providers/sim"
+	"curfew/signals"
+	sshsignal "curfew/signals/ssh"
+)
+
+// runtime is one configuration, opened: it is built whole and then swapped in.
+type runtime struct {
+	cfg      *config.Config
+	accounts []*account
+	sources  []*source
+	sender   *notify.Sender
+	channels map[string]notify.OpenChannel
+	order    []string // channel names as in the file
+	render   *text.Renderer
+}
+
+// account is one entry of the configuration and, once it is known who it is,
+// the opened account.
+type account struct {
+	cfg  config.Account
+	raw  providers.Account
+	hash string // keyed hash of the credential
+
+	mu      sync.Mutex
+	open    *providers.Account
+	settled bool // writes of an earlier life were read
+}
+
+// opened gives the account once its identity is known.
+func (c *account) opened() (providers.Account, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open == nil {
+		return providers.Account{}, false
+	}
+	return *c.open, true
+}
+
+// source is one configured signal source.
+type source struct {
+	cfg     config.Signal
+	mu      sync.Mutex // a source looks from one goroutine at a time
+	signals signals.Source
+}
+
+func (rt *runtime) close() error {
+	if rt == nil {
+		return nil
+	}
+	var errs []error
+	for _, s := range rt.sources {
+		s.mu.Lock()
+		errs = append(errs, s.signals.Close())
+		s.mu.Unlock()
+	}
+	return errors.Join(errs...)
+}
+
+// build opens a configuration. It sends nothing to any provider: who an account
+// is, is found out at its first poll.
+func (a *App) build(ctx context.Context, cfg *config.Config) (*runtime, error) {
+	rt := &runtime{cfg: cfg, channels: map[string]notify.OpenChannel{}}
+	lang := cfg.Language
+	if lang == "" {
+		lang = a.o.Language
+	}
+	var err error
+	if rt.render, err = text.New(lang, cfg.Timezone); err != nil {
+		return nil, err
+	}
+	worlds := map[string]any{}
+	secrets := &secretList{}
+	hashes := map[string]string{}
+	for _, entry := range cfg.Accounts {
+		acc, err := a.openAccount(ctx, cfg, entry, worlds, secrets)
+		if err != nil {
+			return nil, fmt.Errorf("account %s: %w", entry.Name, err)
+		}
+		if acc.hash != "" {
+			if twin, ok := hashes[entry.Provider+acc.hash]; ok {
+				return nil, fmt.Errorf("accounts %s and %s are the same account: they have one credential; keep one of them", twin, entry.Name)
+			}
+			hashes[entry.Provider+acc.hash] = entry.Name
+		}
+		rt.accounts = append(rt.accounts, acc)
+	}
+	for _, entry := range cfg.Signals {
+		s, err := a.openSource(rt, entry, worlds)
+		if err != nil {
+			return nil, fmt.Errorf("signal %s: %w", entry.Type, err)
+		}
+		rt.sources = append(rt.sources, s)
+	}
+	for _, entry := range cfg.Notify.Channels {
+		open, err := a.openChannel(entry, lang, cfg.Timezone, secrets)
+		if err != nil {
+			return nil, fmt.Errorf("channel %s: %w", entry.Name, err)
+		}
+		rt.channels[entry.Name] = open
+		rt.order = append(rt.order, entry.Name)
+	}
+	rt.sender = notify.NewSender(notify.SenderOptions{
+		Outbox: a.store, Channels: rt.channels, Now: a.clock.Now, Logger: a.log,
+		OnBroken: func(channel string, v notify.Verdict) { a.channelBroke(channel, v) },
+	})
+	return rt, nil
+}
+
+// secretList collects every secret that was read, so that transports can take
+// them out of errors and logs.
+type secretList struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (s *secretList) add(v string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if v != "" {
+		s.all = append(s.all, v)
+	}
+}
+
+func (s *secretList) list() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.all)
+}
+
+func (a *App) readSecrets(in map[string]config.Secret, secrets *secretList) (map[string]string, error) {
+	out := make(map[string]string, len(in))
+	for _, key := range slices.Sorted(maps.Keys(in)) {
+		v, err := in[key].Read(a.o.LookupEnv, a.o.ReadFile)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
+		}
+		secrets.add(v)
+		out[key] = v
+	}
+	return out, nil
+}
+
+func (a *App) openAccount(ctx context.Context, cfg *config.Config, entry config.Account, worlds map[string]any, secrets *secretList) (*account, error) {
+	kind, ok := find(a.o.Registry.Providers, func(k providers.Kind) bool { return k.Name == entry.Provider })
+	if !ok {
+		return nil, fmt.Errorf("there is no provider %q", entry.Provider)
+	}
+	credential, err := a.readSecrets(entry.Credential, secrets)
+	if err != nil {
+		return nil, err
+	}
+	acc := &account{cfg: entry}
+	if len(credential) > 0 {
+		if acc.hash, err = a.credentialHash(ctx, credential); err != nil {
+			return nil, err
+		}
+	}
+	o := providers.Options{
+		Account: entry.Name, BaseURL: entry.BaseURL, Credential: credential, Regions: entry.Regions, Prices: entry.Prices,
+		HTTP: httpx.New(httpx.Options{
+			Budget:  httpx.NewBudget(httpx.Limits{PerMinute: entry.PerMinute, PerDay: entry.PerDay}, a.store.Counter(entry.Name), a.clock.Now),
+			Timeout: callTimeout, RetryMax: 2, Logger: a.log, Secrets: secrets.list, UserAgent: "curfew/" + a.o.Version,
+			Proxy: http.ProxyFromEnvironment,
+		}),
+	}
+	if o.BaseURL == "" {
+		o.BaseURL = kind.DefaultURL
+	}
+	if entry.World != "" {
+		if o.World, err = a.openWorld(entry.World, worlds); err != nil {
+			return nil, err
+		}
+	}
+	p, err := kind.Open(o)
+	if err != nil {
+		return nil, err
+	}
+	acc.raw = providers.Collect(entry.Name, kind, p).With(providers.Timeout(callTimeout, writeTimeout))
+	if !fleet.Enforcing(milder(cfg.Mode, entry.Mode)) || a.o.ReadOnly {
+		acc.raw = acc.raw.With(providers.ReadOnlyAccount())
+	}
+	return acc, a.recognise(ctx, acc)
+}
+
+// milder gives the account's mode under the file's; an account that says nothing
+// has the file's.
+func milder(file, account fleet.Mode) fleet.Mode {
+	if account == "" {
+		return file
+	}
+	if fleet.Enforcing(file, account) {
+		return fleet.Enforce
+	}
+	return fleet.DryRun
+}
+
+func (a *App) openWorld(path string, worlds map[string]any) (any, error) {
+	if w, ok := worlds[path]; ok {
+		return w, nil
+	}
+	if a.o.World == nil {
+		return nil, errors.New("a world is for the simulated cloud only")
+	}
+	w, err := a.o.World(path)
+	if err == nil {
+		worlds[path] = w
+	}
+	return w, err
+}
+
+// credentialHash is a hash of a credential under a key that is drawn once and
+// kept with the state: it recognises a credential and tells nothing of it.
+func (a *App) credentialHash(ctx context.Context, credential map[string]string) (string, error) {
+	key, err := a.store.Meta(ctx, "credential-key")
+	if err != nil {
+		return "", err
+	}
+	if key == "" {
+		key = rand.Text()
+		if err := a.store.Update(ctx, func(tx *store.Tx) error { return tx.SetMeta("credential-key", key) }); err != nil {
+			return "", err
+		}
+	}
+	h := hmac.New(sha256.New, []byte(key))
+	for _, name := range slices.Sorted(maps.Keys(credential)) {
+		fmt.Fprintf(h, "%s=%q\n", name, credential[name])
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// recognise opens an account under the identity it had before, if its name or its
+// credential is known.
+func (a *App) recognise(ctx context.Context, acc *account) error {
+	if acc.cfg.ID != "" {
+		return a.become(ctx, acc, acc.raw.Kind.Name+":"+acc.cfg.ID)
+	}
+	known, err := a.store.Accounts(ctx)
+	if err != nil {
+		return err
+	}
+	for _, byHash := range []bool{true, false} {
+		for _, k := range known {
+			same := (byHash && acc.hash != "" && k.CredentialHash == acc.hash) || (!byHash && k.Name == acc.cfg.Name)
+			if k.Provider == acc.raw.Kind.Name && same {
+				return a.become(ctx, acc, k.Identity)
+			}
+		}
+	}
+	return nil
+}
+
+// identify finds out who a new account is: by the platform's answer, or by an id
+// drawn now where it tells none.
+func (a *App) identify(ctx context.Context, acc *account) error {
+	id, err := acc.raw.Whoami(ctx)
+	if err != nil {
+		return err
+	}
+	if id == "" {
+		id = strings.ToLower(rand.Text()[:8])
+	}
+	identity := acc.raw.Kind.Name + ":" + id
+	for _, other := range a.runtime().accounts {
+		if p, ok := other.opened(); ok && other != acc && p.Identity == identity {
+			return fmt.Errorf("accounts %s and %s are the same account of %s; keep one of them", other.cfg.Name, acc.cfg.Name, acc.raw.Kind.Title)
+		}
+	}
+	return a.become(ctx, acc, identity)
+}
+
+func (a *App) become(ctx context.Context, acc *account, identity string) error {
+	if err := a.store.Update(ctx, func(tx *store.Tx) error {
+		return tx.SaveAccount(store.Account{Identity: identity, Provider: acc.raw.Kind.Name, Name: acc.cfg.Name, CredentialHash: acc.hash})
+	}); err != nil {
+		return err
+	}
+	open := acc.raw.With(providers.Stamp(identity))
+	acc.mu.Lock()
+	defer acc.mu.Unlock()
+	acc.open = &open
+	return nil
+}
+
+func (a *App) openSource(rt *runtime, entry config.Signal, worlds map[string]any) (*source, error) {
+	s := &source{cfg: entry}
+	ask := func(i fleet.Instance) signals.Ask { return asked(rt.cfg.Policies, i) }
+	switch entry.Type {
+	case "ssh":
+		key, err := a.readKey(entry)
+		if err != nil {
+			return nil, err
+		}
+		s.signals, err = sshsignal.New(sshsignal.Options{
+			Every: entry.Every, Timeout: entry.Timeout, Key: key, Access: a.access, Ask: ask,
+			Now: a.clock.Now, Pins: pins{a},
+		})
+		return s, err
+	case "sim":
+		for _, w := range worlds {
+			if cloud, ok := w.(*sim.Cloud); ok {
+				look := cloud.Source(entry.Every, entry.Timeout)
+				look.Ask = func(i fleet.Instance) (files, logs []string) { return ask(i).Files, ask(i).Logs }
+				s.signals = look
+			}
+		}
+		if s.signals == nil {
+			return nil, errors.New("no account has a simulated world")
+		}
+		return s, nil
+	}
+	return nil, fmt.Errorf("there is no signal %q", entry.Type)
+}
+
+func (a *App) readKey(entry config.Signal) ([]byte, error) {
+	if entry.Key == (config.Secret{}) {
+		return nil, nil
+	}
+	key, err := entry.Key.Read(a.o.LookupEnv, a.o.ReadFile)
+	return []byte(key), err
+}
+
+// asked joins what the policies that match want to know beyond the usual.
+func asked(ps []config.Policy, i fleet.Instance) signals.Ask {
+	var ask signals.Ask
+	for _, p := range ps {
+		if p.Ask == nil {
+			continue
+		}
+		if ok, err := p.Match(i); !ok || err != nil {
+			continue
+		}
+		one := p.Ask(i)
+		ask.Files = append(ask.Files, one.Files...)
+		ask.Logs = append(ask.Logs, one.Logs...)
+	}
+	return ask
+}
+
+// pins keeps host keys in the state.
+type pins struct{ app *App }
+
+var _ sshx.Pins = pins{}
+
+// Pin keeps the first fingerprint of a boot and gives the one that is kept.
+func (p pins) Pin(ref fleet.Ref, boot fleet.Boot, fingerprint string) (kept string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
+	defer cancel()
+	err = p.app.store.Update(ctx, func(tx *store.Tx) error {
+		kept, err = tx.Pin(ref, boot, fingerprint)
+		return err
+	})
+	return kept, err
+}
+
+func (a *App) openChannel(entry config.Channel, lang text.Language, zone *time.Location, secrets *secretList) (notify.OpenChannel, error) {
+	kind, ok := find(a.o.Registry.Channels, func(k notify.Kind) bool { return k.Name == entry.Type })
+	if !ok {
+		return notify.OpenChannel{}, fmt.Errorf("there is no channel type %q", entry.Type)
+	}
+	credential, err := a.readSecrets(entry.Credential, secrets)
+	if err != nil {
+		return notify.OpenChannel{}, err
+	}
+	if entry.Language != "" {
+		lang = text.Language(entry.Language)
+	}
+	render, err := text.New(lang, zone)
+	if err != nil {
+		return notify.OpenChannel{}, err
+	}
+	base := entry.BaseURL
+	if base == "" {
+		base = kind.DefaultURL
+	}
+	ch, err := kind.Open(notify.Options{
+		Name: entry.Name, BaseURL: base, Credential: credential, Settings: entry.Settings, Out: a.o.Out,
+		HTTP: &http.Client{
+			Timeout:       10 * time.Second,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	})
+	return notify.OpenChannel{Channel: ch, Kind: kind, Renderer: render}, err
+}
+
+// addresses says which channels a notice goes to.
+func (rt *runtime) addresses(n notify.Notice) []store.Address {
+	var kinds []string
+	for _, name := range rt.order {
+		kinds = append(kinds, rt.channels[name].Kind.Name)
+	}
+	var to []store.Address
+	for _, name := range notify.Pick(rt.cfg.Notify.Routes, n, rt.order) {
+		entry, ok := find(rt.cfg.Notify.Channels, func(c config.Channel) bool { return c.Name == name })
+		if !ok || (n.Event != notify.EventPending && n.Severity.Rank() < entry.MinSeverity.Rank()) {
+			continue
+		}
+		to = append(to, store.Address{Channel: name, Opens: notify.Accepts(entry.Type, kinds)})
+	}
+	return to
+}
+
+func find[T any](in []T, is func(T) bool) (T, bool) {
+	if n := slices.IndexFunc(in, is); n >= 0 {
+		return in[n], true
+	}
+	return *new(T), false
+}

@@ -1,0 +1,275 @@
+package app
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"curfew/fleet"
+	"curfew/internal/config"
+	"curfew/internal/httpx"
+	"curfew/internal/observe"
+	"curfew/internal/store"
+	"curfew/providers"
+	"curfew/signals"
+)
+
+// sightings is what the sources saw: the newest look of each source at each
+// instance, and the runs told from looks in a row.
+type sightings struct {
+	looks map[fleet.Ref]map[string]fleet.Evidence
+	runs  map[fleet.Ref][]fleet.Run
+	// wallets are the last balances read, by account name.
+	wallets map[string]fleet.Wallet
+}
+
+func newSightings() sightings {
+	return sightings{
+		looks: map[fleet.Ref]map[string]fleet.Evidence{}, runs: map[fleet.Ref][]fleet.Run{},
+		wallets: map[string]fleet.Wallet{},
+	}
+}
+
+// poll reads an account's lists for as long as its configuration holds.
+func (a *App) poll(ctx context.Context, rt *runtime, acc *account) {
+	failures := 0
+	for {
+		err := a.pollOnce(ctx, acc)
+		if ctx.Err() != nil {
+			return
+		}
+		pause := acc.cfg.Poll
+		if err != nil {
+			failures++
+			a.log.Warn().Err(err).Str("account", acc.cfg.Name).Str("kind", string(fleet.KindOf(err))).Msg("poll failed, will be tried again")
+			pause = observe.Backoff(pause, failures, err)
+		} else {
+			failures = 0
+		}
+		nudge(a.kick)
+		if a.clock.Sleep(ctx, pause) != nil {
+			return
+		}
+	}
+}
+
+func (a *App) pollOnce(ctx context.Context, acc *account) error {
+	if _, ok := acc.opened(); !ok {
+		if err := a.identify(ctx, acc); err != nil {
+			return err
+		}
+	}
+	p, _ := acc.opened()
+	if err := a.settle(ctx, acc, p); err != nil {
+		return err
+	}
+	for _, s := range p.Scopes {
+		if err := a.inv.Poll(ctx, p, s.Region); err != nil {
+			return err
+		}
+	}
+	// Absent from a list is not gone: the platform is asked about the thing itself.
+	for _, t := range a.inv.Missing(p.Identity, a.clock.Now().Add(-p.Kind.SettleTime)) {
+		if _, _, err := a.inv.Read(ctx, p, t.Instance.Ref); err != nil && fleet.KindOf(err) != fleet.NotFound {
+			return err
+		}
+	}
+	if p.Balance != nil {
+		w, err := p.Balance(ctx)
+		if err != nil {
+			return err
+		}
+		a.mu.Lock()
+		a.seen.wallets[acc.cfg.Name] = w
+		a.mu.Unlock()
+	}
+	return nil
+}
+
+// settle reads, before the first list of an account is used, every instance
+// whose write was under way when the daemon last ended.
+func (a *App) settle(ctx context.Context, acc *account, p providers.Account) error {
+	acc.mu.Lock()
+	settled := acc.settled
+	acc.mu.Unlock()
+	if settled {
+		return nil
+	}
+	open, err := a.store.OpenIntents(ctx)
+	if err != nil {
+		return err
+	}
+	for _, i := range open {
+		if i.Ref.Account != p.Identity || i.State == fleet.IntentPending || i.Fence == a.store.Fence() {
+			continue
+		}
+		if _, err := a.exec.Step(ctx, i.ID); err != nil {
+			return err
+		}
+	}
+	acc.mu.Lock()
+	defer acc.mu.Unlock()
+	acc.settled = true
+	return nil
+}
+
+// read reads one instance for the executor, from the budget of acts.
+func (a *App) read(ctx context.Context, p providers.Account, ref fleet.Ref) (fleet.Instance, bool, error) {
+	return a.inv.Read(httpx.WithClass(ctx, httpx.Act), p, ref)
+}
+
+// access tells the ssh source how to log in.
+func (a *App) access(ctx context.Context, i fleet.Instance) (fleet.Access, error) {
+	p, ok := a.account(i.Ref.Account)
+	if !ok || p.Access == nil {
+		return fleet.Access{}, &fleet.Error{Op: "access " + i.Ref.ID, Kind: fleet.Unsupported}
+	}
+	return p.Access(ctx, i)
+}
+
+// look looks from one source for as long as its configuration holds.
+func (a *App) look(ctx context.Context, rt *runtime, s *source) {
+	for {
+		var running []fleet.Instance
+		for _, i := range a.inv.Things().Instances {
+			if i.State == fleet.StateRunning && rt.watches(i) {
+				running = append(running, i)
+			}
+		}
+		if len(running) > 0 {
+			a.lookAt(ctx, rt, s, running)
+			nudge(a.kick)
+		}
+		if a.clock.Sleep(ctx, s.cfg.Every) != nil {
+			return
+		}
+	}
+}
+
+// watches reports whether any policy is about the instance: only such are looked
+// at.
+func (rt *runtime) watches(i fleet.Instance) bool {
+	return slices.ContainsFunc(rt.cfg.Policies, func(p config.Policy) bool {
+		ok, err := p.Match(i)
+		return ok || err != nil
+	})
+}
+
+// lookNow looks at one instance from every source, for an act that is about to
+// be carried out.
+func (a *App) lookNow(ctx context.Context, i fleet.Instance) {
+	ctx, cancel := context.WithTimeout(ctx, lookBeforeWrite)
+	defer cancel()
+	rt := a.runtime()
+	for _, s := range rt.sources {
+		a.lookAt(httpx.WithClass(ctx, httpx.Act), rt, s, []fleet.Instance{i})
+	}
+}
+
+// lookAt lets one source look, and folds what it saw. A source that could not
+// look at all leaves what was known to grow old.
+func (a *App) lookAt(ctx context.Context, rt *runtime, s *source, is []fleet.Instance) {
+	s.mu.Lock()
+	seen, err := s.signals.Look(ctx, is)
+	s.mu.Unlock()
+	if err != nil {
+		if ctx.Err() == nil {
+			a.log.Warn().Err(err).Str("source", s.signals.Name()).Msg("look failed, will be tried again")
+		}
+		return
+	}
+	for _, i := range is {
+		for _, e := range seen[i.Ref] {
+			if err := a.fold(ctx, rt, s.cfg, i, e); err != nil {
+				a.databaseIs(err)
+				return
+			}
+		}
+	}
+}
+
+// fold judges one look and follows the runs of its instance by it. Runs are
+// remembered before they are used.
+func (a *App) fold(ctx context.Context, rt *runtime, limits config.Signal, i fleet.Instance, e fleet.Evidence) error {
+	patterns, rules := rt.rules(i)
+	e = signals.Judge(e, signals.Limits{BusyAbove: limits.BusyAbove, SessionIdleMax: limits.SessionIdleMax}, patterns)
+	a.mu.Lock()
+	if known, ok := a.seen.looks[i.Ref][e.Source]; ok && known.Boot == e.Boot && known.SeenAt.After(e.SeenAt) {
+		a.mu.Unlock()
+		return nil
+	}
+	before := a.seen.runs[i.Ref]
+	a.mu.Unlock()
+	after := signals.Follow(i.Ref, before, e, rules)
+	if changed := changedRuns(before, after); len(changed) > 0 {
+		if err := a.store.Update(ctx, func(tx *store.Tx) error { return tx.SaveRuns(changed) }); err != nil {
+			return err
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.seen.runs[i.Ref] = after
+	if a.seen.looks[i.Ref] == nil {
+		a.seen.looks[i.Ref] = map[string]fleet.Evidence{}
+	}
+	a.seen.looks[i.Ref][e.Source] = e
+	return nil
+}
+
+// changedRuns gives the runs that are worth remembering: new ones, and those that
+// differ in more than when they were last seen. A minute of Seen may be lost by a
+// crash; nothing rests on it.
+func changedRuns(before, after []fleet.Run) []fleet.Run {
+	known := make(map[string]fleet.Run, len(before))
+	for _, r := range before {
+		known[string(r.Boot)+"/"+r.ID] = r
+	}
+	var out []fleet.Run
+	for _, r := range after {
+		old, ok := known[string(r.Boot)+"/"+r.ID]
+		recent := r.Seen.Sub(old.Seen) < time.Minute
+		old.Seen = r.Seen
+		if !ok || !recent || !sameRun(old, r) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func sameRun(a, b fleet.Run) bool {
+	exit := func(r fleet.Run) int {
+		if r.ExitCode == nil {
+			return -1 << 30
+		}
+		return *r.ExitCode
+	}
+	return a.End == b.End && a.EndedAt.Equal(b.EndedAt) && a.StartedAt.Equal(b.StartedAt) && a.Absent == b.Absent &&
+		a.AbsentSince.Equal(b.AbsentSince) && a.Slack == b.Slack && exit(a) == exit(b) && maps.Equal(a.Marks, b.Marks)
+}
+
+// rules gives what the policies that match an instance look for in it.
+func (rt *runtime) rules(i fleet.Instance) (patterns []signals.Pattern, rules []signals.RunRule) {
+	for _, p := range rt.cfg.Policies {
+		if ok, err := p.Match(i); !ok || err != nil {
+			continue
+		}
+		if p.Pattern != nil {
+			patterns = append(patterns, *p.Pattern)
+		}
+		if p.Rule != nil {
+			rules = append(rules, *p.Rule)
+		}
+	}
+	return patterns, rules
+}
+
+// evidence gives the newest look of every source at an instance, by source.
+func (a *App) evidence(ref fleet.Ref) (looks []fleet.Evidence, runs []fleet.Run) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(a.seen.looks[ref])) {
+		looks = append(looks, a.seen.looks[ref][name])
+	}
+	return looks, slices.Clone(a.seen.runs[ref])
+}

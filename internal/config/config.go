@@ -1,0 +1,111 @@
+// Package config turns the YAML file into values, strictly: a key that is not
+// known is an error at every level, and all problems are told at once, each with
+// its place and what would be right.
+//
+// The order of work is parse, decode, defaults, validate. None of it touches the
+// world: secrets are named and not read, no account is opened, and there is no
+// clock. What the file says in expressions (matches, schedules, patterns) is
+// compiled here and handed on as functions.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"curfew/fleet"
+	"curfew/internal/text"
+	"curfew/notify"
+	"curfew/providers"
+)
+
+// Registry is what the program can talk to, so that the file can be checked
+// against it without loading any of it.
+type Registry struct {
+	Providers []providers.Kind
+	Channels  []notify.Kind
+	// Zone is the time zone where the file names none; nil is UTC.
+	Zone *time.Location
+}
+
+// Config is a whole configuration, valid in itself.
+type Config struct {
+	File     string
+	Mode     fleet.Mode // dry-run where the file says nothing
+	Timezone *time.Location
+	Language text.Language // empty: not said
+	State    string        // sqlite: and a path
+	History  time.Duration // how long facts are kept
+	Accounts []Account
+	Signals  []Signal
+	Protect  Protect
+	Caps     Caps
+	Policies []Policy
+	Notify   Notify
+}
+
+// Protect says what is never acted on.
+type Protect struct {
+	Labels map[string]string
+	Names  []string // patterns as path.Match reads them
+}
+
+// Caps are the most that may be done per action.
+type Caps struct {
+	Stop, Release, Delete, Order, Money Cap
+}
+
+// Cap is how many things, and what share of the matched running ones, may be
+// acted on in a rolling hour. Zero is no cap of that sort.
+type Cap struct {
+	PerHour int
+	Percent int
+}
+
+// Places lists where the file is looked for when none is named.
+func Places(home string) []string {
+	places := []string{"curfew.yaml"}
+	if home != "" {
+		places = append(places, filepath.Join(home, ".curfew", "curfew.yaml"))
+	}
+	return append(places, "/etc/curfew/curfew.yaml")
+}
+
+// Load reads the named file, or the first of [Places] that is there, and parses
+// it. There is no default configuration: a file that is missing is an error.
+func Load(path, home string, reg Registry) (*Config, error) {
+	places := []string{path}
+	if path == "" {
+		places = Places(home)
+	}
+	for _, place := range places {
+		data, err := os.ReadFile(place)
+		switch {
+		case err == nil:
+			return Parse(place, data, reg)
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, fmt.Errorf("read configuration: %w", err)
+		}
+	}
+	return nil, fmt.Errorf("no configuration found; looked for %s; write one with curfew init, or name one with --config FILE: %w",
+		strings.Join(places, ", "), fs.ErrNotExist)
+}
+
+// Parse reads a configuration. name is the file's path: it is told in messages,
+// and relative paths inside the file start from its folder. An error is
+// *[Problems].
+func Parse(name string, data []byte, reg Registry) (*Config, error) {
+	r := &reader{file: name, reg: reg, cfg: &Config{File: name}}
+	if root, ok := r.parse(data); ok {
+		r.config(root)
+	}
+	if len(r.problems) > 0 {
+		r.problems.sort()
+		return nil, &r.problems
+	}
+	return r.cfg, nil
+}

@@ -1,0 +1,144 @@
+// Package ctl is how people talk to a running daemon: the [API] it offers, its
+// HTTP form on a Unix socket, and the client of that. Commands speak to an API
+// and do not care whether it is in another process.
+package ctl
+
+import (
+	"context"
+	"time"
+
+	"curfew/fleet"
+	"curfew/internal/guard"
+	"curfew/internal/store"
+	"curfew/policies"
+)
+
+// API is what a daemon answers. Names of instances are given as people write
+// them: a full reference, an id or a name that only one instance has.
+type API interface {
+	// Plan tells what would be done now, and why not more.
+	Plan(ctx context.Context) (Plan, error)
+	// Explain tells all that is known of one instance and what would happen next.
+	Explain(ctx context.Context, name string) (Explanation, error)
+	// List lists every instance.
+	List(ctx context.Context) (Listing, error)
+	// Hold forbids acting on an instance for a time; a zero until ends holds.
+	Hold(ctx context.Context, h HoldRequest) (HoldAnswer, error)
+	// Act asks for an act by hand.
+	Act(ctx context.Context, r ActRequest) (fleet.Intent, error)
+	// Approve says yes to a waiting intent.
+	Approve(ctx context.Context, id int64, by string) (fleet.Intent, error)
+	// Journal lists the newest intents, or every step of one.
+	Journal(ctx context.Context, q JournalQuery) (JournalAnswer, error)
+	// Reload reads the configuration again.
+	Reload(ctx context.Context) error
+	// Status tells how the daemon is.
+	Status(ctx context.Context) (Status, error)
+}
+
+// Planned is what would be done with one instance.
+type Planned struct {
+	Instance  fleet.Instance  `json:"instance"`
+	Activity  fleet.Judgement `json:"activity"`
+	Action    fleet.Action    `json:"action"` // Keep: nothing, for Reason
+	Goal      fleet.Action    `json:"goal"`
+	Mode      fleet.Mode      `json:"mode"` // dry-run: it would, if it might
+	Reason    fleet.Reason    `json:"reason"`
+	Verdicts  []fleet.Verdict `json:"verdicts,omitempty"`
+	Rulings   []guard.Ruling  `json:"rulings,omitempty"`
+	Intent    *fleet.Intent   `json:"intent,omitempty"`
+	At        time.Time       `json:"at,omitzero"` // when it will be done, as far as is known
+	Unguarded bool            `json:"unguarded,omitempty"`
+}
+
+// Plan is the answer of [API.Plan].
+type Plan struct {
+	Now    time.Time             `json:"now"`
+	Items  []Planned             `json:"items"`
+	Scopes []policies.ScopeState `json:"scopes"`
+}
+
+// Explanation is the answer of [API.Explain].
+type Explanation struct {
+	Now time.Time `json:"now"`
+	Planned
+	Evidence  []fleet.Evidence    `json:"evidence,omitempty"`
+	Runs      []fleet.Run         `json:"runs,omitempty"`
+	Holds     []fleet.Hold        `json:"holds,omitempty"`
+	Scope     policies.ScopeState `json:"scope"`
+	SeenAt    time.Time           `json:"seen_at"`
+	CostSoFar fleet.Money         `json:"cost_so_far,omitzero"`
+	// Sources says where each effective setting of a policy came from.
+	Sources []Setting       `json:"settings,omitempty"`
+	History []store.Segment `json:"history,omitempty"`
+}
+
+// Setting is an effective value and where it came from.
+type Setting struct {
+	Policy string `json:"policy"`
+	Key    string `json:"key"`
+	Value  string `json:"value"`
+	From   string `json:"from"` // default, file, account, policy, label
+}
+
+// Listing is the answer of [API.List].
+type Listing struct {
+	Now    time.Time             `json:"now"`
+	Items  []Planned             `json:"items"`
+	Scopes []policies.ScopeState `json:"scopes"`
+	// Wallets are the last known balances by account name.
+	Wallets map[string]fleet.Wallet `json:"wallets,omitempty"`
+}
+
+// HoldRequest asks to hold an instance.
+type HoldRequest struct {
+	Name  string    `json:"name"`
+	Until time.Time `json:"until,omitzero"` // zero ends its holds
+	By    string    `json:"by"`
+	Why   string    `json:"why"`
+}
+
+// HoldAnswer says what a hold did.
+type HoldAnswer struct {
+	Ref  fleet.Ref  `json:"ref"`
+	Hold fleet.Hold `json:"hold,omitzero"`
+	// Abandoned is the announced act that the hold called off.
+	Abandoned *fleet.Intent `json:"abandoned,omitempty"`
+	// TooLate is an act that was requested from the platform already.
+	TooLate *fleet.Intent `json:"too_late,omitempty"`
+}
+
+// ActRequest asks for an act by hand.
+type ActRequest struct {
+	Name   string       `json:"name"`
+	Action fleet.Action `json:"action"`
+	By     string       `json:"by"`
+}
+
+// JournalQuery asks for the newest intents, or for every step of one.
+type JournalQuery struct {
+	Limit  int   `json:"limit,omitempty"`
+	Intent int64 `json:"intent,omitempty"`
+}
+
+// JournalAnswer is the answer of [API.Journal].
+type JournalAnswer struct {
+	Intents []fleet.Intent `json:"intents,omitempty"`
+	Steps   []store.Entry  `json:"steps,omitempty"`
+}
+
+// Status tells how a daemon is.
+type Status struct {
+	Version    string                `json:"version"`
+	Config     string                `json:"config"`
+	Mode       fleet.Mode            `json:"mode"`
+	StartedAt  time.Time             `json:"started_at"`
+	Now        time.Time             `json:"now"`
+	Instances  int                   `json:"instances"`
+	OpenActs   int                   `json:"open_acts"`
+	LastPass   time.Time             `json:"last_pass,omitzero"`
+	LastReload string                `json:"last_reload,omitempty"` // error of the last reload; empty when it worked
+	Scopes     []policies.ScopeState `json:"scopes"`
+	// DatabaseError is why state cannot be written; acts stop meanwhile.
+	DatabaseError string `json:"database_error,omitempty"`
+}

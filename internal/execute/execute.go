@@ -1,0 +1,440 @@
+// Package execute carries an intent out. One intent is one provider write:
+//
+//	deadline passed ─► re-read ─► fresh look ─► in one transaction: policies,
+//	holds and guard again, and "started" ─► write at once ─► read until the
+//	provider's own answer shows the effect
+//
+// Whatever is interrupted is taken up again from the journal: a row that says
+// started may or may not have reached the provider, so it is read before anything
+// is repeated, and repeated only after a read later than the platform's settle
+// time showed that there was no effect.
+package execute
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"curfew/fleet"
+	"curfew/internal/store"
+	"curfew/notify"
+	"curfew/providers"
+)
+
+// The reasons of steps and outcomes.
+const (
+	ReasonReadFailed    fleet.Code = "execute.read-failed"
+	ReasonNotFoundOnce  fleet.Code = "execute.not-found-once"
+	ReasonNoAccount     fleet.Code = "execute.no-account"
+	ReasonInBetween     fleet.Code = "execute.in-between"
+	ReasonAlready       fleet.Code = "execute.already"
+	ReasonOtherBoot     fleet.Code = "execute.other-boot"
+	ReasonGone          fleet.Code = "execute.gone"
+	ReasonVerified      fleet.Code = "execute.verified"
+	ReasonStartedAgain  fleet.Code = "execute.started-again"
+	ReasonStillBilling  fleet.Code = "execute.still-billing"
+	ReasonCostUnknown   fleet.Code = "execute.still-billing-unknown"
+	ReasonWriteFailed   fleet.Code = "execute.write-failed"
+	ReasonRefusedForNow fleet.Code = "execute.refused-for-now"
+	ReasonNoEffect      fleet.Code = "execute.no-effect"
+	ReasonUnverified    fleet.Code = "execute.unverified"
+	ReasonNoProof       fleet.Code = "execute.no-proof"
+)
+
+// Word is what the world answers when an intent is about to be carried out.
+type Word int
+
+// The words. Against is the zero value: nothing is written.
+const (
+	Against Word = iota // a ground against it: abandon
+	PutOff              // a gap or something to wait for
+	Go
+)
+
+// Answer is what policies and guard say of an intent now.
+type Answer struct {
+	Word     Word
+	Reason   fleet.Reason
+	Until    time.Time       // for PutOff: when to ask again; zero: soon
+	Silent   bool            // for PutOff: nothing people need to be told
+	Verdicts []fleet.Verdict // the wishes it rests on now; nil keeps those it has
+}
+
+// World is what the executor needs of the rest of the daemon.
+type World struct {
+	// Account gives the account with an identity.
+	Account func(identity string) (providers.Account, bool)
+	// Read reads one instance from the platform and remembers what it shows; gone
+	// is said only after two NotFounds.
+	Read func(ctx context.Context, a providers.Account, ref fleet.Ref) (i fleet.Instance, gone bool, err error)
+	// Look looks inside a running instance now, so that Ask judges by it.
+	Look func(ctx context.Context, i fleet.Instance)
+	// Ask asks policies and guard again, over the instance as just read and looks
+	// begun since. It is pure but for reading in the transaction.
+	Ask func(tx *store.Tx, i fleet.Instance, in fleet.Intent, since time.Time) (Answer, error)
+	// Tell queues a notice in the transaction; one with the same key is not told
+	// again within repeat (for ever, if that is zero).
+	Tell func(tx *store.Tx, n notify.Notice, repeat time.Duration) error
+}
+
+// Options are an executor's settings.
+type Options struct {
+	Store *store.Store
+	World World
+	Now   func() time.Time
+	Log   zerolog.Logger
+	// WriteTimeout is the longest a provider write may take; after it the outcome
+	// is unknown.
+	WriteTimeout time.Duration
+}
+
+// Executor carries intents out. Step may be called from several goroutines, but
+// for one intent from one at a time.
+type Executor struct {
+	Options
+}
+
+// New makes an executor.
+func New(o Options) *Executor { return &Executor{Options: o} }
+
+// The pauses between reads and tries.
+const (
+	firstPause  = 2 * time.Second
+	longPause   = 5 * time.Minute
+	soon        = 15 * time.Second
+	longRetry   = 10 * time.Minute
+	alarmAfter  = 5 * time.Minute // unverified for this long is told
+	bannedPause = 15 * time.Minute
+)
+
+// Step does what an intent needs now and says when it needs the next step; zero
+// if it has ended or waits for something other than time.
+func (x *Executor) Step(ctx context.Context, id int64) (time.Time, error) {
+	i, err := x.Store.Intent(ctx, id)
+	if err != nil {
+		return time.Time{}, err
+	}
+	a, ok := x.World.Account(i.Ref.Account)
+	if !ok && i.Open() {
+		return x.putOff(ctx, i, Answer{Word: PutOff, Reason: fleet.Because(ReasonNoAccount, nil), Until: x.Now().Add(longPause), Silent: true})
+	}
+	switch i.State {
+	case fleet.IntentPending:
+		return x.act(ctx, a, i)
+	case fleet.IntentStarted, fleet.IntentWritten:
+		return x.verify(ctx, a, i)
+	}
+	return time.Time{}, nil
+}
+
+// act carries a pending intent as far as the provider's answer to the write.
+func (x *Executor) act(ctx context.Context, a providers.Account, i fleet.Intent) (time.Time, error) {
+	if x.Now().Before(i.Deadline) || x.Now().Before(i.NextAt) {
+		return later(i.Deadline, i.NextAt), nil
+	}
+	began := x.Now()
+	seen, gone, err := x.World.Read(ctx, a, i.Ref)
+	if answer, stop := x.beforeAct(a, i, seen, gone, err); stop {
+		if answer.Word == PutOff {
+			return x.putOff(ctx, i, answer)
+		}
+		outcome := fleet.OutcomeAbandoned
+		if gone {
+			outcome = fleet.OutcomeVanished
+		}
+		return time.Time{}, x.close(ctx, i, seen, outcome, answer.Reason)
+	}
+	if seen.State == fleet.StateRunning {
+		x.World.Look(ctx, seen)
+	}
+	answer, err := x.start(ctx, &i, seen, began)
+	if err != nil {
+		return time.Time{}, err
+	}
+	switch answer.Word {
+	case PutOff:
+		return i.NextAt, nil
+	case Against:
+		return time.Time{}, nil
+	}
+	return x.write(ctx, a, i, seen)
+}
+
+// beforeAct judges the re-read: whether the intent has become pointless or must
+// wait.
+func (x *Executor) beforeAct(a providers.Account, i fleet.Intent, seen fleet.Instance, gone bool, err error) (Answer, bool) {
+	wait := func(r fleet.Reason, d time.Duration) (Answer, bool) {
+		return Answer{Word: PutOff, Reason: r, Until: x.Now().Add(d)}, true
+	}
+	switch {
+	case gone:
+		return Answer{Reason: fleet.Because(ReasonGone, nil)}, true
+	case fleet.KindOf(err) == fleet.NotFound:
+		return wait(fleet.Because(ReasonNotFoundOnce, nil), max(a.Kind.SettleTime, soon))
+	case err != nil:
+		return wait(fleet.Because(ReasonReadFailed, fleet.Values{"error": fleet.Text(err.Error())}), retryPause(i, err))
+	case reached(i.Action, seen.State):
+		return Answer{Reason: fleet.Because(ReasonAlready, fleet.Values{"state": fleet.Text(seen.State.String())})}, true
+	case i.Action != fleet.Start && seen.Boot != i.Boot:
+		return Answer{Reason: fleet.Because(ReasonOtherBoot, nil)}, true
+	case !settled(seen.State):
+		return wait(fleet.Because(ReasonInBetween, fleet.Values{"state": fleet.Text(stateWord(seen))}), soon)
+	}
+	return Answer{}, false
+}
+
+// start asks policies and guard again and journals the outcome, all in one
+// transaction: a hold takes the same row, so it comes either before or after.
+func (x *Executor) start(ctx context.Context, i *fleet.Intent, seen fleet.Instance, since time.Time) (Answer, error) {
+	var answer Answer
+	err := x.Store.Update(ctx, func(tx *store.Tx) error {
+		row, err := tx.Intent(i.ID)
+		if err != nil {
+			return err
+		}
+		if row.State != fleet.IntentPending || tx.Now.Before(row.Deadline) {
+			*i, answer = row, Answer{Word: PutOff}
+			return nil
+		}
+		if answer, err = x.World.Ask(tx, seen, row, since); err != nil {
+			return err
+		}
+		if answer.Verdicts != nil {
+			row.Verdicts = answer.Verdicts
+		}
+		switch answer.Word {
+		case Go:
+			row.State, row.StartedAt, row.WrittenAt, row.HeldBack = fleet.IntentStarted, tx.Now, time.Time{}, fleet.Reason{}
+			row.Token = fmt.Sprintf("curfew-%d-%d", row.ID, len(row.Attempts)+1)
+			row.Attempts = append(row.Attempts, fleet.Attempt{StartedAt: tx.Now, Fence: x.Store.Fence()})
+			err = tx.SaveIntent(&row, fleet.IntentPending, "started")
+		case PutOff:
+			err = x.savePutOff(tx, &row, answer)
+		default:
+			err = x.saveClosed(tx, &row, fleet.IntentPending, seen, fleet.OutcomeAbandoned, answer.Reason)
+		}
+		*i = row
+		return err
+	})
+	return answer, err
+}
+
+// write sends the one write and journals the answer.
+func (x *Executor) write(ctx context.Context, a providers.Account, i fleet.Intent, seen fleet.Instance) (time.Time, error) {
+	writing, cancel := context.WithTimeout(ctx, x.WriteTimeout)
+	err := send(writing, a, i, seen)
+	cancel()
+	if ctx.Err() != nil {
+		return time.Time{}, ctx.Err() // settled from the journal at the next start
+	}
+	kind := fleet.KindOf(err)
+	log := x.Log.With().Int64("intent", i.ID).Str("instance", i.Ref.String()).Str("action", i.Action.String()).Int("attempt", len(i.Attempts)).Logger()
+	if err != nil {
+		log.Warn().Err(err).Str("kind", string(kind)).Msg("provider answered a write with an error")
+	} else {
+		log.Info().Msg("write accepted")
+	}
+	txErr := x.Store.Update(ctx, func(tx *store.Tx) error {
+		last := &i.Attempts[len(i.Attempts)-1]
+		last.EndedAt = tx.Now
+		if err != nil {
+			last.Kind, last.Error = string(kind), err.Error()
+		}
+		switch kind {
+		case fleet.RateLimited, fleet.Banned:
+			// The platform refused to hear it: certainly no effect.
+			i.State, i.NextAt = fleet.IntentPending, tx.Now.Add(retryPause(i, err))
+			i.HeldBack = fleet.Because(ReasonRefusedForNow, fleet.Values{"error": fleet.Text(err.Error())})
+			return tx.SaveIntent(&i, fleet.IntentStarted, "again")
+		case fleet.Unauthorized, fleet.Unsupported, fleet.Invalid, fleet.ReadOnly, fleet.OutOfStock:
+			return x.saveClosed(tx, &i, fleet.IntentStarted, seen, fleet.OutcomeFailedWrite,
+				fleet.Because(ReasonWriteFailed, fleet.Values{"kind": fleet.Text(string(kind)), "error": fleet.Text(err.Error())}))
+		}
+		// Accepted, or not known, or in conflict with what is going on: only a read
+		// tells.
+		i.State, i.WrittenAt, i.NextAt = fleet.IntentWritten, tx.Now, tx.Now.Add(firstPause)
+		return tx.SaveIntent(&i, fleet.IntentStarted, "written")
+	})
+	return i.NextAt, txErr
+}
+
+func send(ctx context.Context, a providers.Account, i fleet.Intent, seen fleet.Instance) error {
+	switch {
+	case i.Action == fleet.Stop && a.Stop != nil:
+		return a.Stop(ctx, seen, providers.StopOptions{Token: i.Token})
+	case i.Action == fleet.Start && a.Start != nil:
+		return a.Start(ctx, seen, providers.StartOptions{Token: i.Token})
+	case i.Action == fleet.Release && a.Release != nil:
+		return a.Release(ctx, seen, providers.ReleaseOptions{Token: i.Token})
+	}
+	return &fleet.Error{Op: i.Action.String() + " " + i.Ref.ID, Kind: fleet.Unsupported}
+}
+
+// putOff journals that a due intent waits.
+func (x *Executor) putOff(ctx context.Context, i fleet.Intent, answer Answer) (time.Time, error) {
+	err := x.Store.Update(ctx, func(tx *store.Tx) error {
+		row, err := tx.Intent(i.ID)
+		if err != nil || row.State != i.State {
+			return errors.Join(err)
+		}
+		i = row
+		return x.savePutOff(tx, &i, answer)
+	})
+	return i.NextAt, err
+}
+
+func (x *Executor) savePutOff(tx *store.Tx, i *fleet.Intent, answer Answer) error {
+	next := answer.Until
+	if !next.After(tx.Now) {
+		next = tx.Now.Add(soon)
+	}
+	news := i.HeldBack.Code != answer.Reason.Code
+	i.HeldBack, i.NextAt = answer.Reason, next
+	if err := tx.SaveIntent(i, i.State, noted(news, "put-off")); err != nil {
+		return err
+	}
+	// Told once, and only after another warning time has passed: a short gap is
+	// nobody's business.
+	if answer.Silent || news || tx.Now.Before(i.Deadline.Add(i.Warn)) {
+		return nil
+	}
+	return x.World.Tell(tx, notify.Notice{
+		Key: noticeKey(*i, "put-off"), Event: notify.EventPutOff, Severity: fleet.Warning, Category: fleet.CategoryAct,
+		Subject: i.Subject, Intent: i, Reason: answer.Reason,
+	}, 0)
+}
+
+func (x *Executor) close(ctx context.Context, i fleet.Intent, seen fleet.Instance, outcome fleet.Outcome, why fleet.Reason) error {
+	return x.Store.Update(ctx, func(tx *store.Tx) error {
+		row, err := tx.Intent(i.ID)
+		if err != nil {
+			return err
+		}
+		if row.State != i.State {
+			return nil
+		}
+		return x.saveClosed(tx, &row, row.State, seen, outcome, why)
+	})
+}
+
+// Abandon closes a pending intent in the given transaction, and tells if it was
+// announced.
+func (x *Executor) Abandon(tx *store.Tx, i *fleet.Intent, why fleet.Reason) error {
+	return x.saveClosed(tx, i, fleet.IntentPending, fleet.Instance{}, fleet.OutcomeAbandoned, why)
+}
+
+func (x *Executor) saveClosed(tx *store.Tx, i *fleet.Intent, was fleet.IntentState, seen fleet.Instance, outcome fleet.Outcome, why fleet.Reason) error {
+	i.State, i.Outcome, i.Why, i.ClosedAt, i.NextAt = fleet.IntentClosed, outcome, why, tx.Now, time.Time{}
+	if !seen.Ref.IsZero() {
+		i.Cost = bootCost(i.Subject, seen, tx.Now)
+	}
+	if err := tx.SaveIntent(i, was, "closed"); err != nil {
+		return err
+	}
+	x.Log.Info().Int64("intent", i.ID).Str("instance", i.Ref.String()).Str("action", i.Action.String()).
+		Str("outcome", string(outcome)).Str("reason", string(why.Code)).Msg("intent closed")
+	n := notify.Notice{
+		Key: noticeKey(*i, "closed"), Severity: fleet.Info, Category: fleet.CategoryAct,
+		Subject: i.Subject, Intent: i, Reason: why,
+	}
+	if !seen.Ref.IsZero() {
+		n.Subject = seen
+		n.Subject.Price = i.Subject.Price
+	}
+	switch outcome {
+	case fleet.OutcomeDone:
+		n.Event = notify.EventDone
+		if a, ok := x.World.Account(i.Ref.Account); ok && a.Kind.BillingProof == providers.ProofNone && i.Action != fleet.Start {
+			n.Because = append(n.Because, fleet.Because(ReasonNoProof, fleet.Values{"provider": fleet.Text(a.Kind.Title)}))
+		}
+	case fleet.OutcomeDoneStillBilling:
+		n.Event, n.Severity, n.Category = notify.EventDone, fleet.Warning, fleet.CategoryMoney
+	case fleet.OutcomeAbandoned:
+		if i.AcceptedAt.IsZero() {
+			return nil // nobody was told of it
+		}
+		n.Event = notify.EventAbandoned
+	case fleet.OutcomeVanished:
+		n.Event, n.Severity = notify.EventAlarm, fleet.Warning
+	default:
+		n.Event, n.Severity = notify.EventAlarm, fleet.Critical
+	}
+	return x.World.Tell(tx, n, 0)
+}
+
+// noted is the journal's step where there is news, and none where there is not.
+func noted(news bool, step string) string {
+	if news {
+		return step
+	}
+	return store.Unnoted
+}
+
+func noticeKey(i fleet.Intent, what string) string {
+	return fmt.Sprintf("intent|%d|%s", i.ID, what)
+}
+
+// reached reports whether the state is what the action is for.
+func reached(a fleet.Action, s fleet.State) bool {
+	switch a {
+	case fleet.Stop:
+		return s == fleet.StateStopped || s == fleet.StateReleased
+	case fleet.Start:
+		return s == fleet.StateRunning
+	case fleet.Release:
+		return s == fleet.StateReleased
+	}
+	return false
+}
+
+// settled reports whether an instance is in a state from which an act makes
+// sense, not on the way between two.
+func settled(s fleet.State) bool {
+	return s == fleet.StateRunning || s == fleet.StateStopped || s == fleet.StateFailed
+}
+
+func stateWord(i fleet.Instance) string {
+	if i.State == fleet.StateUnknown && i.RawState != "" {
+		return i.RawState
+	}
+	return i.State.String()
+}
+
+// bootCost is what the power cycle has cost until its end, or until now.
+func bootCost(subject, seen fleet.Instance, now time.Time) fleet.Money {
+	end := now
+	if seen.State != fleet.StateRunning && !seen.StoppedAt.IsZero() {
+		end = seen.StoppedAt
+	}
+	if subject.StartedAt.IsZero() {
+		return fleet.Money{}
+	}
+	cost, _ := subject.Price.For(end.Sub(subject.StartedAt))
+	return cost
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// retryPause grows with the tries; what the platform asked for is a lower bound.
+func retryPause(i fleet.Intent, err error) time.Duration {
+	pause := soon << min(len(i.Attempts), 5)
+	if e, ok := errors.AsType[*fleet.Error](err); ok {
+		pause = max(pause, e.RetryAfter)
+		if e.Kind == fleet.Banned {
+			pause = max(pause, bannedPause)
+		}
+	}
+	return min(pause, max(longRetry, bannedPause))
+}
+
+// ByPolicy is who asks for an intent that policies wish for; any other is a
+// person's.
+const ByPolicy = "policy"

@@ -1,0 +1,153 @@
+package execute
+
+import (
+	"context"
+	"time"
+
+	"curfew/fleet"
+	"curfew/internal/store"
+	"curfew/notify"
+	"curfew/providers"
+)
+
+// verify reads until the provider's own answer shows the effect of a write that
+// was, or may have been, sent.
+//
+//	as wanted                                        ─► done, or done-still-billing
+//	another boot                                     ─► a stop: done, and started again
+//	                                                    a release: abandoned
+//	on the way                                       ─► read again later
+//	unchanged, by a read later than the settle time  ─► no effect: pending again
+func (x *Executor) verify(ctx context.Context, a providers.Account, i fleet.Intent) (time.Time, error) {
+	if x.Now().Before(i.NextAt) {
+		return i.NextAt, nil
+	}
+	began := x.Now()
+	seen, gone, err := x.World.Read(ctx, a, i.Ref)
+	if ctx.Err() != nil {
+		return time.Time{}, ctx.Err()
+	}
+	switch {
+	case gone && i.Action == fleet.Release:
+		return time.Time{}, x.close(ctx, i, seen, fleet.OutcomeDone, fleet.Because(ReasonVerified, nil))
+	case gone:
+		return time.Time{}, x.close(ctx, i, seen, fleet.OutcomeVanished, fleet.Because(ReasonGone, nil))
+	case fleet.KindOf(err) == fleet.NotFound:
+		return x.readAgain(ctx, i, fleet.Because(ReasonNotFoundOnce, nil), max(a.Kind.SettleTime, firstPause)+time.Second)
+	case err != nil:
+		return x.readAgain(ctx, i, fleet.Because(ReasonReadFailed, fleet.Values{"error": fleet.Text(err.Error())}), max(pauseFor(i, began), retryPause(fleet.Intent{}, err)))
+	case i.Action != fleet.Start && !seen.Boot.Same(i.Boot) && seen.State.Up():
+		if i.Action == fleet.Stop {
+			return time.Time{}, x.close(ctx, i, seen, fleet.OutcomeDone, fleet.Because(ReasonStartedAgain, nil))
+		}
+		return time.Time{}, x.close(ctx, i, seen, fleet.OutcomeAbandoned, fleet.Because(ReasonOtherBoot, nil))
+	case reached(i.Action, seen.State):
+		return time.Time{}, x.closeReached(ctx, i, seen)
+	case settled(seen.State) && !began.Before(x.quiet(i).Add(a.Kind.SettleTime)):
+		return x.again(ctx, i, seen)
+	}
+	return x.readAgain(ctx, i, fleet.Because(ReasonInBetween, fleet.Values{"state": fleet.Text(stateWord(seen))}), pauseFor(i, began))
+}
+
+// quiet is when the present attempt can no longer be on its way to the provider.
+func (x *Executor) quiet(i fleet.Intent) time.Time {
+	if i.State == fleet.IntentWritten {
+		return i.WrittenAt
+	}
+	return i.StartedAt.Add(x.WriteTimeout)
+}
+
+// closeReached says done, or done-still-billing where the platform is known to
+// go on charging.
+func (x *Executor) closeReached(ctx context.Context, i fleet.Intent, seen fleet.Instance) error {
+	if i.Action == fleet.Stop {
+		rest := seen.OnStop.StillCosts
+		switch {
+		case seen.OnStop.EndsBilling == fleet.No && !seen.CostNow().Known():
+			return x.close(ctx, i, seen, fleet.OutcomeDoneStillBilling, fleet.Because(ReasonCostUnknown, nil))
+		case seen.OnStop.EndsBilling == fleet.No:
+			rest = seen.CostNow()
+			fallthrough
+		case rest.Known() && rest.PerHour.Micros > 0:
+			return x.close(ctx, i, seen, fleet.OutcomeDoneStillBilling,
+				fleet.Because(ReasonStillBilling, fleet.Values{"price": fleet.Amount(rest.PerHour)}))
+		}
+	}
+	return x.close(ctx, i, seen, fleet.OutcomeDone, fleet.Because(ReasonVerified, nil))
+}
+
+// again puts an intent whose write had no effect back to pending: it passes look,
+// hold, policies and guard once more before it is repeated.
+func (x *Executor) again(ctx context.Context, i fleet.Intent, seen fleet.Instance) (time.Time, error) {
+	err := x.Store.Update(ctx, func(tx *store.Tx) error {
+		row, err := tx.Intent(i.ID)
+		if err != nil {
+			return err
+		}
+		if row.State != i.State {
+			return nil
+		}
+		was := row.State
+		row.State, row.HeldBack = fleet.IntentPending, fleet.Because(ReasonNoEffect, nil)
+		row.NextAt = tx.Now
+		if len(row.Attempts) > 1 {
+			row.NextAt = tx.Now.Add(retryPause(row, nil))
+		}
+		i = row
+		if err := tx.SaveIntent(&row, was, "again"); err != nil {
+			return err
+		}
+		if len(row.Attempts) < 2 {
+			return nil
+		}
+		return x.alarm(tx, row, seen, fleet.Because(ReasonNoEffect, nil))
+	})
+	return i.NextAt, err
+}
+
+// readAgain journals when to read next, and raises the alarm when the effect has
+// not been seen for long.
+func (x *Executor) readAgain(ctx context.Context, i fleet.Intent, why fleet.Reason, pause time.Duration) (time.Time, error) {
+	err := x.Store.Update(ctx, func(tx *store.Tx) error {
+		row, err := tx.Intent(i.ID)
+		if err != nil {
+			return err
+		}
+		if row.State != i.State {
+			return nil
+		}
+		news := row.HeldBack.Code != why.Code
+		row.HeldBack, row.NextAt = why, tx.Now.Add(pause)
+		i = row
+		if err := tx.SaveIntent(&row, row.State, noted(news, "read")); err != nil {
+			return err
+		}
+		if tx.Now.Before(row.StartedAt.Add(alarmAfter)) {
+			return nil
+		}
+		return x.alarm(tx, row, row.Subject, fleet.Because(ReasonUnverified, fleet.Values{
+			"since": fleet.Moment(row.StartedAt), "why": fleet.Nested(why),
+		}))
+	})
+	return i.NextAt, err
+}
+
+// alarm tells that a write is not verified and what that costs meanwhile, again
+// with growing pauses.
+func (x *Executor) alarm(tx *store.Tx, i fleet.Intent, seen fleet.Instance, why fleet.Reason) error {
+	repeat := time.Hour
+	if open := tx.Now.Sub(i.Attempts[0].StartedAt); open > repeat {
+		repeat = min(open, 24*time.Hour)
+	}
+	i.Outcome = fleet.OutcomeUnverified
+	i.Cost = bootCost(i.Subject, seen, tx.Now)
+	return x.World.Tell(tx, notify.Notice{
+		Key: noticeKey(i, "unverified"), Event: notify.EventAlarm, Severity: fleet.Critical, Category: fleet.CategoryAct,
+		Subject: i.Subject, Intent: &i, Reason: why,
+	}, repeat)
+}
+
+// pauseFor grows with the time since the write, from 2 s to 5 m.
+func pauseFor(i fleet.Intent, now time.Time) time.Duration {
+	return min(max(now.Sub(i.StartedAt)/4, firstPause), longPause)
+}

@@ -1,0 +1,236 @@
+// Package observe keeps the last good inventory of every account, with its age.
+// A poll replaces what a scope showed, whole or not at all. What is absent from a
+// list is not gone: only the platform's own answer about the thing itself, given
+// twice, is.
+package observe
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"curfew/fleet"
+	"curfew/internal/store"
+	"curfew/policies"
+	"curfew/providers"
+)
+
+// ReasonPollFailed says why a scope could not be read.
+const ReasonPollFailed fleet.Code = "observe.poll-failed"
+
+// Inventory is what is known of every account. It may be used from several
+// goroutines.
+type Inventory struct {
+	store *store.Store
+	now   func() time.Time
+
+	// saving is held over a whole change, mu only while the maps are touched: the
+	// inventory is read inside transactions of the state, so mu is never held while
+	// waiting for one.
+	saving sync.Mutex
+	mu     sync.Mutex
+	things map[fleet.Ref]store.Thing
+	scopes map[fleet.Scope]policies.ScopeState
+}
+
+// Load reads the last inventory from the state.
+func Load(ctx context.Context, s *store.Store, now func() time.Time) (*Inventory, error) {
+	v := &Inventory{store: s, now: now, things: map[fleet.Ref]store.Thing{}, scopes: map[fleet.Scope]policies.ScopeState{}}
+	things, err := s.Things(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the inventory: %w", err)
+	}
+	for _, t := range things {
+		v.things[t.Instance.Ref] = t
+	}
+	scopes, err := s.Scopes(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the state of scopes: %w", err)
+	}
+	for _, sc := range scopes {
+		v.scopes[sc.Scope] = sc
+	}
+	return v, nil
+}
+
+// Poll reads one scope's list and takes it over whole. On an error the last good
+// inventory stays, and the scope says since when it fails and why.
+func (v *Inventory) Poll(ctx context.Context, a providers.Account, region string) error {
+	scope := fleet.Scope{Account: a.Identity, Region: region}
+	began := v.now()
+	list, err := a.Instances(ctx, fleet.Scope{Account: a.Name, Region: region})
+	if err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		return errorsJoin(err, v.fail(ctx, scope, err))
+	}
+	v.saving.Lock()
+	defer v.saving.Unlock()
+	changed := map[fleet.Ref]store.Thing{}
+	listed := map[fleet.Ref]bool{}
+	for _, i := range list {
+		if listed[i.Ref] {
+			return &fleet.Error{Op: "list " + scope.String(), Kind: fleet.Other, Err: fmt.Errorf("it names %s twice", i.Ref)}
+		}
+		listed[i.Ref] = true
+		t := merge(v.known(i.Ref), i, began)
+		t.Region, t.MissingSince, t.NotFoundAt = region, time.Time{}, time.Time{}
+		changed[i.Ref] = t
+	}
+	for ref, t := range v.things {
+		if t.GoneAt.IsZero() && ref.Account == a.Identity && t.Region == region && !listed[ref] && t.MissingSince.IsZero() {
+			t.MissingSince = began
+			changed[ref] = t
+		}
+	}
+	return v.save(ctx, changed, policies.ScopeState{Scope: scope, At: began})
+}
+
+// errorsJoin keeps the first error's kind in front.
+func errorsJoin(first, second error) error {
+	if second == nil {
+		return first
+	}
+	return fmt.Errorf("%w; and %w", first, second)
+}
+
+func (v *Inventory) fail(ctx context.Context, scope fleet.Scope, err error) error {
+	v.saving.Lock()
+	defer v.saving.Unlock()
+	s := v.scopes[scope]
+	s.Scope = scope
+	if s.Since.IsZero() {
+		s.Since = v.now()
+	}
+	s.Failing = fleet.Because(ReasonPollFailed, fleet.Values{
+		"kind": fleet.Text(string(fleet.KindOf(err))), "error": fleet.Text(err.Error()),
+	})
+	return v.save(ctx, nil, s)
+}
+
+// Read asks the platform about one instance. A first NotFound is remembered; a
+// second one at least settle later, with a good list of its scope in between,
+// makes the thing gone, which Read then reports as gone.
+func (v *Inventory) Read(ctx context.Context, a providers.Account, ref fleet.Ref) (i fleet.Instance, gone bool, err error) {
+	began := v.now()
+	i, err = a.Instance(ctx, ref)
+	v.saving.Lock()
+	defer v.saving.Unlock()
+	known := v.known(ref)
+	switch {
+	case err == nil:
+		t := merge(known, i, began)
+		t.NotFoundAt = time.Time{}
+		if known != nil {
+			t.Region, t.MissingSince = known.Region, known.MissingSince
+		}
+		err = v.save(ctx, map[fleet.Ref]store.Thing{ref: t}, policies.ScopeState{})
+		return t.Instance, t.Instance.State.Gone(), err
+	case fleet.KindOf(err) != fleet.NotFound || known == nil:
+		return fleet.Instance{}, false, err
+	}
+	t := *known
+	if !t.GoneAt.IsZero() {
+		return t.Instance, true, err
+	}
+	answered := v.scopes[fleet.Scope{Account: ref.Account, Region: t.Region}].At
+	switch {
+	case t.NotFoundAt.IsZero():
+		t.NotFoundAt = began
+	case began.Sub(t.NotFoundAt) >= a.Kind.SettleTime && answered.After(t.NotFoundAt):
+		t.GoneAt = began
+		t.Instance.State = fleet.StateReleased
+	}
+	if saveErr := v.save(ctx, map[fleet.Ref]store.Thing{ref: t}, policies.ScopeState{}); saveErr != nil {
+		return fleet.Instance{}, false, saveErr
+	}
+	return t.Instance, !t.GoneAt.IsZero(), err
+}
+
+// known gives a copy of what is remembered of a thing, or nil. saving is held.
+func (v *Inventory) known(ref fleet.Ref) *store.Thing {
+	if t, ok := v.things[ref]; ok {
+		return &t
+	}
+	return nil
+}
+
+// save writes the changed things and the scope in one transaction, and only then
+// remembers them. Things that did not change are not written.
+func (v *Inventory) save(ctx context.Context, changed map[fleet.Ref]store.Thing, scope policies.ScopeState) error {
+	err := v.store.Update(ctx, func(tx *store.Tx) error {
+		for _, ref := range slices.SortedFunc(maps.Keys(changed), fleet.CompareRefs) {
+			before := v.known(ref)
+			if before != nil && same(*before, changed[ref]) {
+				continue
+			}
+			if err := tx.SaveThing(before, changed[ref]); err != nil {
+				return err
+			}
+		}
+		if scope.Scope != (fleet.Scope{}) {
+			return tx.SaveScope(scope)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("remember what was seen: %w", err)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for ref, t := range changed {
+		v.things[ref] = t
+	}
+	if scope.Scope != (fleet.Scope{}) {
+		v.scopes[scope.Scope] = scope
+	}
+	return nil
+}
+
+// Get gives what is known of one instance; one that is gone is not known.
+func (v *Inventory) Get(ref fleet.Ref) (store.Thing, bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	t, ok := v.things[ref]
+	return t, ok && t.GoneAt.IsZero()
+}
+
+// Missing lists the things that the newest good list of their scope lacked since
+// before the given time.
+func (v *Inventory) Missing(account string, since time.Time) []store.Thing {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var out []store.Thing
+	for _, t := range v.things {
+		if t.GoneAt.IsZero() && t.Instance.Ref.Account == account && !t.MissingSince.IsZero() && !t.MissingSince.After(since) {
+			out = append(out, t)
+		}
+	}
+	slices.SortFunc(out, func(a, b store.Thing) int { return fleet.CompareRefs(a.Instance.Ref, b.Instance.Ref) })
+	return out
+}
+
+// Things gives the inventory as policies see it, in the order of references.
+func (v *Inventory) Things() policies.Things {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var out policies.Things
+	out.Instances = make([]fleet.Instance, 0, len(v.things))
+	for _, t := range v.things {
+		if t.GoneAt.IsZero() {
+			out.Instances = append(out.Instances, t.Instance)
+		}
+	}
+	slices.SortFunc(out.Instances, func(a, b fleet.Instance) int { return fleet.CompareRefs(a.Ref, b.Ref) })
+	for _, s := range v.scopes {
+		out.Scopes = append(out.Scopes, s)
+	}
+	slices.SortFunc(out.Scopes, func(a, b policies.ScopeState) int {
+		return fleet.CompareRefs(fleet.Ref{Account: a.Scope.Account, ID: a.Scope.Region}, fleet.Ref{Account: b.Scope.Account, ID: b.Scope.Region})
+	})
+	return out
+}

@@ -1,0 +1,198 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"curfew/fleet"
+	"curfew/notify"
+)
+
+// Address is one channel a notice goes to.
+type Address struct {
+	Channel string
+	// Opens says that this channel's acceptance of an announcement starts the
+	// clock of the intent.
+	Opens bool
+}
+
+// Enqueue puts a notice into the outbox of the given channels, in the same
+// transaction as the change it tells of. A notice with a key that was already
+// told after since is dropped; a zero since drops it if it was ever told. The
+// answer says whether it was queued.
+func (t *Tx) Enqueue(n notify.Notice, to []Address, since time.Time) (bool, error) {
+	if n.Key != "" {
+		told, err := t.Told(n.Key, since)
+		if err != nil || told {
+			return false, err
+		}
+	}
+	id, err := number(t.ctx, t.tx, "notice")
+	if err != nil {
+		return false, err
+	}
+	n.ID = id
+	if n.At.IsZero() {
+		n.At = t.Now
+	}
+	body, err := encode(n)
+	if err != nil {
+		return false, err
+	}
+	if err := t.exec(`INSERT INTO notices (id, key, at, body) VALUES ($1, $2, $3, $4)`, id, n.Key, millis(n.At), body); err != nil {
+		return false, err
+	}
+	var intent int64
+	if n.Intent != nil {
+		intent = n.Intent.ID
+	}
+	for _, a := range to {
+		delivery, err := number(t.ctx, t.tx, "delivery")
+		if err != nil {
+			return false, err
+		}
+		opens := n.Event == notify.EventPending && a.Opens
+		if err := t.exec(`INSERT INTO outbox (id, notice, channel, intent, opens, attempt, plain, next_at, expires_at, done_at, verdict)
+			VALUES ($1, $2, $3, $4, $5, 0, 0, $6, $7, 0, '')`,
+			delivery, id, a.Channel, intent, flag(opens), millis(n.At), millis(n.Expires)); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// Told reports whether a notice with this key was queued after since.
+func (t *Tx) Told(key string, since time.Time) (bool, error) {
+	var n int
+	err := t.tx.QueryRowContext(t.ctx, `SELECT count(*) FROM notices WHERE key = $1 AND at > $2`, key, millis(since)).Scan(&n)
+	if err != nil {
+		return false, fmt.Errorf("state: %w", err)
+	}
+	return n > 0, nil
+}
+
+// Forget lets a key be told again: what it spoke of is over.
+func (t *Tx) Forget(key string) error {
+	return t.exec(`UPDATE notices SET key = '' WHERE key = $1`, key)
+}
+
+// ToldKeys reads the keys of notices that begin with prefix and when they were
+// last told.
+func (s *Store) ToldKeys(ctx context.Context, prefix string) (map[string]time.Time, error) {
+	rows, err := s.r.QueryContext(ctx, `SELECT key, max(at) FROM notices WHERE key >= $1 AND key < $2 GROUP BY key`, prefix, prefix+"\U0010ffff")
+	if err != nil {
+		return nil, fmt.Errorf("state: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	out := map[string]time.Time{}
+	for rows.Next() {
+		var k string
+		var at int64
+		if err := rows.Scan(&k, &at); err != nil {
+			return nil, fmt.Errorf("state: %w", err)
+		}
+		out[k] = moment(at)
+	}
+	return out, rows.Err()
+}
+
+// DueDeliveries reads deliveries that should be sent by now, oldest first, at
+// most limit of them. The intents in their notices show the journal's present
+// deadline, so that a channel that comes late does not promise more time than
+// there is.
+func (s *Store) DueDeliveries(ctx context.Context, now time.Time, limit int) ([]notify.Delivery, error) {
+	rows, err := s.r.QueryContext(ctx, `SELECT o.id, o.notice, o.channel, o.attempt, o.plain, o.next_at, o.expires_at, n.body, COALESCE(i.body, '')
+		FROM outbox o JOIN notices n ON n.id = o.notice LEFT JOIN intents i ON i.id = o.intent
+		WHERE o.done_at = 0 AND o.next_at <= $1 ORDER BY o.next_at, o.id LIMIT $2`, millis(now), limit)
+	if err != nil {
+		return nil, fmt.Errorf("state: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var out []notify.Delivery
+	for rows.Next() {
+		var d notify.Delivery
+		var plain, next, expires int64
+		var body, row string
+		if err := rows.Scan(&d.ID, &d.NoticeID, &d.Channel, &d.Attempt, &plain, &next, &expires, &body, &row); err != nil {
+			return nil, fmt.Errorf("state: %w", err)
+		}
+		if err := json.Unmarshal([]byte(body), &d.Notice); err != nil {
+			return nil, fmt.Errorf("state: notice %d: %w", d.NoticeID, err)
+		}
+		if d.Notice.Intent != nil && row != "" {
+			var i fleet.Intent
+			if err := json.Unmarshal([]byte(row), &i); err != nil {
+				return nil, fmt.Errorf("state: intent of notice %d: %w", d.NoticeID, err)
+			}
+			d.Notice.Intent.AcceptedAt, d.Notice.Intent.Deadline = i.AcceptedAt, i.Deadline
+		}
+		d.Plain, d.NextAt, d.ExpiresAt = plain != 0, moment(next), moment(expires)
+		out = append(out, d)
+	}
+	return out, rows.Err()
+}
+
+// NextDelivery is when the earliest waiting delivery is due; zero where none
+// waits.
+func (s *Store) NextDelivery(ctx context.Context) (time.Time, error) {
+	var next sql.NullInt64
+	err := s.r.QueryRowContext(ctx, `SELECT min(next_at) FROM outbox WHERE done_at = 0`).Scan(&next)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("state: %w", err)
+	}
+	return moment(next.Int64), nil
+}
+
+// RecordDelivery journals what became of an attempt to send. A zero next is
+// final. Acceptance of an announcement starts the clock of its intent in the
+// same transaction.
+func (s *Store) RecordDelivery(ctx context.Context, d notify.Delivery, v notify.Verdict, next, now time.Time) error {
+	verdict, err := encode(v)
+	if err != nil {
+		return err
+	}
+	return s.Update(ctx, func(t *Tx) error {
+		done := int64(0)
+		if next.IsZero() {
+			done = millis(now)
+		}
+		if err := t.exec(`UPDATE outbox SET attempt = $1, plain = $2, next_at = $3, done_at = $4, verdict = $5 WHERE id = $6`,
+			d.Attempt, flag(d.Plain), millis(next), done, verdict, d.ID); err != nil {
+			return err
+		}
+		if v.Kind != notify.VerdictOK {
+			return nil
+		}
+		return t.accepted(d, now)
+	})
+}
+
+// accepted moves the deadline of the intent that a delivery announced: it counts
+// from the first acceptance and only ever moves later.
+func (t *Tx) accepted(d notify.Delivery, now time.Time) error {
+	var intent, opens int64
+	err := t.tx.QueryRowContext(t.ctx, `SELECT intent, opens FROM outbox WHERE id = $1`, d.ID).Scan(&intent, &opens)
+	if errors.Is(err, sql.ErrNoRows) || (err == nil && (intent == 0 || opens == 0)) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("state: %w", err)
+	}
+	i, err := t.Intent(intent)
+	if err != nil {
+		return err
+	}
+	if i.State != fleet.IntentPending || !i.AcceptedAt.IsZero() || d.Notice.Intent == nil || d.Notice.Intent.Announced != i.Announced {
+		return nil
+	}
+	i.AcceptedAt, i.AcceptedBy = now, d.Channel
+	if deadline := now.Add(i.Warn); deadline.After(i.Deadline) {
+		i.Deadline = deadline
+	}
+	i.NextAt = i.Deadline
+	return t.SaveIntent(&i, fleet.IntentPending, "announced")
+}

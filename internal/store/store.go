@@ -1,0 +1,289 @@
+// Package store keeps curfew's state: the journal of intents, the inventory and
+// its history, runs, holds, notices and their deliveries. It is one SQLite file
+// with one writer; every change of the journal names the fence under which it is
+// made and fails once another daemon has taken over.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pressly/goose/v3"
+	// The SQLite driver registers itself under the name sqlite.
+	_ "modernc.org/sqlite"
+
+	"curfew/fleet"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// ErrFenced is returned by every change once another daemon has opened the
+// state: whoever gets it stops acting.
+var ErrFenced = errors.New("another daemon has taken over this state; this one must not act any more")
+
+// ErrLocked is returned by Open when another daemon has the state open.
+var ErrLocked = errors.New("another curfew has this state open; stop it first, or talk to it")
+
+// Phase tells a commit hook where a transaction stands.
+type Phase string
+
+// The phases of a commit.
+const (
+	BeforeCommit Phase = "before-commit"
+	AfterCommit  Phase = "after-commit"
+)
+
+// Options is what a store is opened with.
+type Options struct {
+	// DSN is sqlite:PATH.
+	DSN string
+	Now func() time.Time
+	// OnCommit is asked around every commit that changes something; an error
+	// before it rolls back, and either is returned by Update. Tests kill a daemon
+	// with it; nil otherwise.
+	OnCommit func(Phase) error
+}
+
+// Store is open state. Its reading methods may be called from any goroutine;
+// changes go through [Store.Update], one at a time.
+type Store struct {
+	w, r     *sql.DB
+	lock     *os.File
+	now      func() time.Time
+	fence    int64
+	onCommit func(Phase) error
+	writing  sync.Mutex
+}
+
+// Open opens or creates the state, brings its tables up to date and takes the
+// fence. It returns ErrLocked while another daemon has it open.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	path, ok := strings.CutPrefix(o.DSN, "sqlite:")
+	if !ok || path == "" {
+		return nil, fmt.Errorf("state %q: write sqlite:/path/to/curfew.db", o.DSN)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("state: make its folder: %w", err)
+	}
+	lock, err := takeLock(path + ".lock")
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{lock: lock, now: o.Now, onCommit: o.OnCommit}
+	if err := s.open(ctx, path); err != nil {
+		_ = s.Close()
+		return nil, fmt.Errorf("state %s: %w", path, err)
+	}
+	return s, nil
+}
+
+func (s *Store) open(ctx context.Context, path string) error {
+	dsn := func(extra string) string {
+		return "file:" + (&url.URL{Path: path}).EscapedPath() +
+			"?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)" + extra
+	}
+	var err error
+	if s.w, err = sql.Open("sqlite", dsn("&_txlock=immediate")); err != nil {
+		return err
+	}
+	s.w.SetMaxOpenConns(1)
+	if s.r, err = sql.Open("sqlite", dsn("&_pragma=query_only(1)")); err != nil {
+		return err
+	}
+	s.r.SetMaxOpenConns(4)
+	dir, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	up, err := goose.NewProvider(goose.DialectSQLite3, s.w, dir)
+	if err != nil {
+		return err
+	}
+	if _, err := up.Up(ctx); err != nil {
+		return fmt.Errorf("bring tables up to date: %w", err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return err
+	}
+	tx, err := s.w.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	if s.fence, err = number(ctx, tx, "fence"); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// Close closes the state and gives the lock back.
+func (s *Store) Close() error {
+	var errs []error
+	for _, db := range []*sql.DB{s.r, s.w} {
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
+	}
+	if s.lock != nil {
+		errs = append(errs, s.lock.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Fence is the number under which this store may change the journal.
+func (s *Store) Fence() int64 { return s.fence }
+
+// Tx is one transaction of changes. It holds the one time that all its rows
+// bear, and must not be kept after the function it was given to returns.
+type Tx struct {
+	tx    *sql.Tx
+	ctx   context.Context //nolint:containedctx // a Tx lives no longer than the call it belongs to
+	store *Store
+	Now   time.Time
+}
+
+// Update runs f in a transaction and commits it, or rolls back on its error. It
+// checks the fence first.
+func (s *Store) Update(ctx context.Context, f func(*Tx) error) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	tx, err := s.w.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("state: begin: %w", err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	var fence int64
+	if err := tx.QueryRowContext(ctx, `SELECT n FROM numbers WHERE name = 'fence'`).Scan(&fence); err != nil {
+		return fmt.Errorf("state: read fence: %w", err)
+	}
+	if fence != s.fence {
+		return ErrFenced
+	}
+	if err := f(&Tx{tx: tx, ctx: ctx, store: s, Now: s.now().UTC()}); err != nil {
+		return err
+	}
+	if s.onCommit != nil {
+		if err := s.onCommit(BeforeCommit); err != nil {
+			return err
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("state: commit: %w", err)
+	}
+	if s.onCommit != nil {
+		return s.onCommit(AfterCommit)
+	}
+	return nil
+}
+
+func (t *Tx) exec(query string, args ...any) error {
+	if _, err := t.tx.ExecContext(t.ctx, query, args...); err != nil {
+		return fmt.Errorf("state: %w", err)
+	}
+	return nil
+}
+
+// querier is a database or a transaction, for reads that both offer.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// number draws the next number of a sequence, from 1 on.
+func number(ctx context.Context, q querier, name string) (int64, error) {
+	var n int64
+	err := q.QueryRowContext(ctx, `INSERT INTO numbers (name, n) VALUES ($1, 1)
+		ON CONFLICT (name) DO UPDATE SET n = numbers.n + 1 RETURNING n`, name).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("state: draw number of %s: %w", name, err)
+	}
+	return n, nil
+}
+
+// bodies reads one column of JSON into values.
+func bodies[T any](ctx context.Context, q querier, query string, args ...any) ([]T, error) {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("state: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var out []T
+	for rows.Next() {
+		var body string
+		if err := rows.Scan(&body); err != nil {
+			return nil, fmt.Errorf("state: %w", err)
+		}
+		var v T
+		if err := json.Unmarshal([]byte(body), &v); err != nil {
+			return nil, fmt.Errorf("state: a row cannot be read: %w", err)
+		}
+		out = append(out, v)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("state: %w", err)
+	}
+	return out, nil
+}
+
+func encode(v any) (string, error) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return "", fmt.Errorf("state: encode: %w", err)
+	}
+	return string(b), nil
+}
+
+// Meta reads one remembered value; "" where there is none.
+func (s *Store) Meta(ctx context.Context, key string) (string, error) {
+	var v string
+	err := s.r.QueryRowContext(ctx, `SELECT value FROM meta WHERE key = $1`, key).Scan(&v)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return v, err
+}
+
+// SetMeta remembers one value.
+func (t *Tx) SetMeta(key, value string) error {
+	return t.exec(`INSERT INTO meta (key, value) VALUES ($1, $2)
+		ON CONFLICT (key) DO UPDATE SET value = excluded.value`, key, value)
+}
+
+// millis and moment turn times to and from the form in which they are kept.
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func moment(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
+func flag(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func refKey(r fleet.Ref) string { return r.String() }
+
+// Context is the context of the transaction.
+func (t *Tx) Context() context.Context { return t.ctx }

@@ -1,0 +1,530 @@
+package notify_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rs/zerolog"
+
+	"curfew/fleet"
+	"curfew/internal/text"
+	"curfew/notify"
+)
+
+// channelFunc is a channel that keeps what it was given and answers by a
+// function.
+type channelFunc struct {
+	mu     sync.Mutex
+	sent   []notify.Message
+	busy   bool
+	answer func(ctx context.Context, m notify.Message) notify.Verdict
+}
+
+func (c *channelFunc) Send(ctx context.Context, m notify.Message) notify.Verdict {
+	c.mu.Lock()
+	if c.busy {
+		panic("two messages at a time")
+	}
+	c.busy = true
+	c.sent = append(c.sent, m)
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		c.busy = false
+		c.mu.Unlock()
+	}()
+	if c.answer == nil {
+		return notify.Verdict{Kind: notify.VerdictOK}
+	}
+	return c.answer(ctx, m)
+}
+
+func (c *channelFunc) ids() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var ids []string
+	for _, m := range c.sent {
+		ids = append(ids, m.DeliveryID)
+	}
+	return ids
+}
+
+func always(v notify.Verdict) func(context.Context, notify.Message) notify.Verdict {
+	return func(context.Context, notify.Message) notify.Verdict { return v }
+}
+
+// sender makes a Sender over channels without a quota, unless perMinute says so.
+func sender(t testing.TB, o notify.Outbox, perMinute int, channels map[string]notify.Channel) *notify.Sender {
+	return notify.NewSender(senderOptions(t, o, perMinute, channels))
+}
+
+func senderOptions(t testing.TB, o notify.Outbox, perMinute int, channels map[string]notify.Channel) notify.SenderOptions {
+	open := map[string]notify.OpenChannel{}
+	for name, c := range channels {
+		open[name] = notify.OpenChannel{
+			Channel: c, Kind: notify.Kind{Name: name, PerMinute: perMinute}, Renderer: renderer(t, text.English),
+		}
+	}
+	return notify.SenderOptions{Outbox: o, Channels: open, Now: time.Now, Logger: zerolog.New(io.Discard)}
+}
+
+func finding(severity fleet.Severity, category fleet.Category) notify.Notice {
+	return notify.Notice{Event: notify.EventFinding, Severity: severity, Category: category, Reason: said("news")}
+}
+
+// flush flushes once and fails the test on an error.
+func flush(t *testing.T, s *notify.Sender) time.Time {
+	t.Helper()
+	next, err := s.Flush(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return next
+}
+
+// drain flushes as often as the Sender asks for it, and gives how often.
+func drain(t *testing.T, s *notify.Sender) int {
+	t.Helper()
+	for n := 1; n < 100_000; n++ {
+		next := flush(t, s)
+		if next.IsZero() {
+			return n
+		}
+		time.Sleep(time.Until(next))
+	}
+	t.Fatal("the Sender never comes to rest")
+	return 0
+}
+
+func TestFlushSendsWhatMattersFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, c := newOutbox(t), &channelFunc{}
+		info := finding(fleet.Info, fleet.CategoryHealth)
+		pending := notify.Notice{Event: notify.EventPending, Intent: intent(fleet.Stop)}
+		for _, n := range []notify.Notice{
+			info, finding(fleet.Info, fleet.CategoryMoney), finding(fleet.Critical, fleet.CategoryHealth), pending, info, pending,
+		} {
+			o.add(notify.Delivery{Channel: "lab", Notice: n})
+		}
+		if next := flush(t, sender(t, o, 0, map[string]notify.Channel{"lab": c})); !next.IsZero() {
+			t.Errorf("asks to be called again at %v", next)
+		}
+		if diff := cmp.Diff([]string{"4", "6", "3", "2", "1", "5"}, c.ids()); diff != "" {
+			t.Error(diff)
+		}
+		if o.left() != 0 || !o.row(4).acceptedAt.Equal(time.Now()) {
+			t.Errorf("the acceptance was not recorded: %+v", o.row(4))
+		}
+	})
+}
+
+func TestFlushCountsTheDeadlineFromTheSending(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, c := newOutbox(t), &channelFunc{}
+		o.add(notify.Delivery{Channel: "lab", Notice: notify.Notice{Event: notify.EventPending, Intent: intent(fleet.Stop)}})
+		time.Sleep(3 * time.Hour)
+		flush(t, sender(t, o, 0, map[string]notify.Channel{"lab": c}))
+		if got, want := c.sent[0].Title, "Will stop exp-7 at 11:10 (in 10m)"; got != want {
+			t.Errorf("title %q, want %q", got, want)
+		}
+	})
+}
+
+func TestFlushHangingChannelDelaysNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOutbox(t)
+		release := make(chan struct{})
+		hangs := &channelFunc{answer: func(context.Context, notify.Message) notify.Verdict {
+			<-release // ignores its context
+			return notify.Verdict{Kind: notify.VerdictOK}
+		}}
+		quick := &channelFunc{}
+		for range 5 {
+			o.add(notify.Delivery{Channel: "hangs", Notice: finding(fleet.Info, "")}, notify.Delivery{Channel: "quick", Notice: finding(fleet.Info, "")})
+		}
+		s := sender(t, o, 0, map[string]notify.Channel{"hangs": hangs, "quick": quick})
+		began := time.Now()
+		flush(t, s)
+		if took := time.Since(began); took != 11*time.Second {
+			t.Errorf("the round took %v", took)
+		}
+		for id, r := range o.rows {
+			if r.Channel == "quick" && !r.acceptedAt.Equal(began) {
+				t.Errorf("quick's delivery %d was held up until %v", id, r.acceptedAt)
+			}
+		}
+		time.Sleep(time.Minute)
+		again := time.Now()
+		flush(t, s)
+		if took := time.Since(again); took != 0 || len(hangs.ids()) != 1 {
+			t.Errorf("a channel still at its first message was called again: %d messages, %v", len(hangs.ids()), took)
+		}
+		close(release)
+		synctest.Wait()
+		drain(t, s)
+		if o.left() != 0 {
+			t.Errorf("%d deliveries were lost", o.left())
+		}
+	})
+}
+
+func TestFlushSlowChannelLetsOthersHaveTheirTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOutbox(t)
+		slow := &channelFunc{answer: func(context.Context, notify.Message) notify.Verdict {
+			time.Sleep(4 * time.Second)
+			return notify.Verdict{Kind: notify.VerdictOK}
+		}}
+		for range 20 {
+			o.add(notify.Delivery{Channel: "slow", Notice: finding(fleet.Info, "")})
+		}
+		s := sender(t, o, 0, map[string]notify.Channel{"slow": slow})
+		began := time.Now()
+		next := flush(t, s)
+		if took := time.Since(began); took > 20*time.Second || len(slow.ids()) != 3 || next.Sub(time.Now()) != time.Second {
+			t.Errorf("%d messages in %v, next in %v", len(slow.ids()), took, time.Until(next))
+		}
+		drain(t, s)
+		if o.left() != 0 || len(slow.ids()) != 20 {
+			t.Errorf("%d left, %d sent", o.left(), len(slow.ids()))
+		}
+	})
+}
+
+func TestFlushBrokenChannelIsToldOnceAndLeftAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOutbox(t)
+		bad, good := &channelFunc{answer: always(notify.Verdict{Kind: notify.VerdictPermanent, Code: "93000"})}, &channelFunc{}
+		for range 3 {
+			o.add(notify.Delivery{Channel: "bad", Notice: finding(fleet.Info, ""), ExpiresAt: time.Now().Add(time.Hour)})
+		}
+		o.add(notify.Delivery{Channel: "good", Notice: finding(fleet.Info, "")})
+		options := senderOptions(t, o, 0, map[string]notify.Channel{"bad": bad, "good": good})
+		var told []string
+		var s *notify.Sender
+		options.OnBroken = func(channel string, v notify.Verdict) {
+			told = append(told, channel+" "+v.Code)
+			if diff := cmp.Diff([]string{"bad"}, s.Broken()); diff != "" {
+				t.Error(diff)
+			}
+			// Telling the other channels is what it is for.
+			o.add(notify.Delivery{Channel: "good", Notice: finding(fleet.Critical, "")})
+		}
+		s = notify.NewSender(options)
+		flush(t, s)
+		flush(t, s)
+		if diff := cmp.Diff([]string{"bad 93000"}, told); diff != "" {
+			t.Error(diff)
+		}
+		if len(bad.ids()) != 1 || len(good.ids()) != 2 || o.left() != 2 {
+			t.Errorf("bad got %d, good %d, %d left", len(bad.ids()), len(good.ids()), o.left())
+		}
+
+		// A new configuration is another chance.
+		bad.answer = nil
+		drain(t, sender(t, o, 0, map[string]notify.Channel{"bad": bad, "good": good}))
+		if len(bad.ids()) != 3 || o.left() != 0 {
+			t.Errorf("bad got %d, %d left", len(bad.ids()), o.left())
+		}
+	})
+}
+
+func TestFlushBrokenChannelsDeliveriesExpire(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOutbox(t)
+		bad := &channelFunc{answer: always(notify.Verdict{Kind: notify.VerdictPermanent})}
+		began := time.Now()
+		for range 2 {
+			o.add(notify.Delivery{Channel: "bad", Notice: finding(fleet.Info, ""), ExpiresAt: began.Add(17 * time.Minute)})
+		}
+		drain(t, sender(t, o, 0, map[string]notify.Channel{"bad": bad}))
+		last := o.row(2)
+		if took := time.Since(began); took != 17*time.Minute || last.Attempt != 0 || last.verdicts[0].Code != notify.CodeExpired {
+			t.Errorf("after %v: %+v", took, last)
+		}
+		if last.verdicts[0].Kind == notify.VerdictOK {
+			t.Error("an expired delivery counts as accepted")
+		}
+	})
+}
+
+func TestFlushBadMessageGoesOnceMoreAsPlainText(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, takesPlain := range map[string]bool{"which is taken": true, "which is refused too": false} {
+			o := newOutbox(t)
+			c := &channelFunc{answer: func(_ context.Context, m notify.Message) notify.Verdict {
+				if m.Markdown == "" && m.Plain != "" && takesPlain {
+					return notify.Verdict{Kind: notify.VerdictOK}
+				}
+				return notify.Verdict{Kind: notify.VerdictBadMessage, Code: "40058"}
+			}}
+			o.add(notify.Delivery{Channel: "lab", Notice: notify.Notice{Event: notify.EventPending, Intent: intent(fleet.Stop)}})
+			s := sender(t, o, 0, map[string]notify.Channel{"lab": c})
+			drain(t, s)
+			r := o.row(1)
+			if len(c.ids()) != 2 || !r.final || r.acceptedAt.IsZero() == takesPlain || len(s.Broken()) != 0 {
+				t.Errorf("%s: %d messages, %+v, broken %v", name, len(c.ids()), r, s.Broken())
+			}
+		}
+	})
+}
+
+func TestFlushUnknownAnswersAreNeverTakenForSuccess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, c := newOutbox(t), &channelFunc{answer: always(notify.Verdict{Code: "http 200"})}
+		o.add(notify.Delivery{Channel: "lab", Notice: finding(fleet.Critical, "")})
+		began := time.Now()
+		drain(t, sender(t, o, 0, map[string]notify.Channel{"lab": c}))
+		r := o.row(1)
+		if r.Attempt != 5 || !r.acceptedAt.IsZero() || time.Since(began) != 5*time.Second+20*time.Second+80*time.Second+5*time.Minute {
+			t.Errorf("%d attempts in %v, accepted at %v", r.Attempt, time.Since(began), r.acceptedAt)
+		}
+	})
+}
+
+func TestFlushLeavesAChannelInPeaceThatAsksForIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOutbox(t)
+		began := time.Now()
+		c := &channelFunc{answer: func(context.Context, notify.Message) notify.Verdict {
+			if time.Since(began) < time.Minute {
+				return notify.Verdict{Kind: notify.VerdictRetry, After: time.Minute, Code: "45009"}
+			}
+			return notify.Verdict{Kind: notify.VerdictOK}
+		}}
+		for range 10 {
+			o.add(notify.Delivery{Channel: "lab", Notice: finding(fleet.Info, "")})
+		}
+		drain(t, sender(t, o, 0, map[string]notify.Channel{"lab": c}))
+		if len(c.ids()) != 11 || o.left() != 0 || time.Since(began) != time.Minute {
+			t.Errorf("%d messages in %v, %d left", len(c.ids()), time.Since(began), o.left())
+		}
+	})
+}
+
+func TestFlushClosesDeliveriesToAChannelThatIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOutbox(t)
+		o.add(notify.Delivery{Channel: "old", Notice: finding(fleet.Info, "")})
+		flush(t, sender(t, o, 0, nil))
+		r := o.row(1)
+		if !r.final || r.verdicts[0].Code != notify.CodeNoChannel || !r.acceptedAt.IsZero() {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+func TestFlushErrorOfTheOutboxStopsOnlyThatChannelAndLosesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, a, b := newOutbox(t), &channelFunc{}, &channelFunc{}
+		for range 3 {
+			o.add(notify.Delivery{Channel: "a", Notice: finding(fleet.Info, "")}, notify.Delivery{Channel: "b", Notice: finding(fleet.Info, "")})
+		}
+		o.refuse = func(d notify.Delivery) error {
+			if d.Channel == "a" {
+				return errDisk
+			}
+			return nil
+		}
+		s := sender(t, o, 0, map[string]notify.Channel{"a": a, "b": b})
+		sentAt := time.Now()
+		for range 4 {
+			if _, err := s.Flush(t.Context()); !errors.Is(err, errDisk) || !strings.Contains(err.Error(), "delivery 1 of notice 1 to a") {
+				t.Fatalf("error %v", err)
+			}
+			time.Sleep(time.Minute)
+		}
+		if len(a.ids()) != 1 || len(b.ids()) != 3 {
+			t.Errorf("a got %d messages while nothing could be written, b %d", len(a.ids()), len(b.ids()))
+		}
+		o.refuse = nil
+		flush(t, s)
+		if diff := cmp.Diff([]string{"1", "3", "5"}, a.ids()); diff != "" {
+			t.Errorf("a message that was sent and not recorded went out again or was lost: %s", diff)
+		}
+		if o.left() != 0 || !o.row(1).acceptedAt.Equal(sentAt) {
+			t.Errorf("%d left; accepted at %v, sent at %v", o.left(), o.row(1).acceptedAt, sentAt)
+		}
+	})
+}
+
+// A crash is a write that does not happen and a Sender that forgets.
+func TestFlushKilledBeforeAnyWriteLosesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const notices = 12
+		for killAt := range notices {
+			o, c := newOutbox(t), &channelFunc{}
+			for range notices {
+				o.add(notify.Delivery{Channel: "lab", Notice: finding(fleet.Info, "")})
+			}
+			writes := 0
+			o.refuse = func(notify.Delivery) error {
+				if writes++; writes == killAt+1 {
+					return errDisk
+				}
+				return nil
+			}
+			if _, err := sender(t, o, 0, map[string]notify.Channel{"lab": c}).Flush(t.Context()); !errors.Is(err, errDisk) {
+				t.Fatalf("killed at %d: %v", killAt, err)
+			}
+			if o.left() != notices-killAt {
+				t.Errorf("killed at %d: %d left", killAt, o.left())
+			}
+			drain(t, sender(t, o, 0, map[string]notify.Channel{"lab": c}))
+			got := map[string]int{}
+			for _, id := range c.ids() {
+				got[id]++
+			}
+			if len(got) != notices || len(c.ids()) != notices+1 || o.left() != 0 {
+				t.Errorf("killed at %d: %d of %d arrived in %d messages, %d left", killAt, len(got), notices, len(c.ids()), o.left())
+			}
+		}
+	})
+}
+
+func TestFlushWhileTheDaemonStops(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer   notify.Verdict
+		attempts int
+	}{
+		"a message that was taken is recorded":     {notify.Verdict{Kind: notify.VerdictOK}, 1},
+		"a message we broke off is not an attempt": {notify.Verdict{Kind: notify.VerdictRetry, Code: "network"}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				o := newOutbox(t)
+				ch := &channelFunc{answer: func(context.Context, notify.Message) notify.Verdict {
+					cancel()
+					return c.answer
+				}}
+				o.add(notify.Delivery{Channel: "lab", Notice: finding(fleet.Info, "")}, notify.Delivery{Channel: "lab", Notice: finding(fleet.Info, "")})
+				if _, err := sender(t, o, 0, map[string]notify.Channel{"lab": ch}).Flush(ctx); !errors.Is(err, context.Canceled) {
+					t.Errorf("error %v", err)
+				}
+				if got := o.row(1).Attempt + o.row(2).Attempt; got != c.attempts || len(ch.ids()) != 1 {
+					t.Errorf("%d attempts recorded, %d messages", got, len(ch.ids()))
+				}
+			})
+		})
+	}
+}
+
+func TestFlushLongQueueDoesNotHideOtherChannels(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, flooded, quiet := newOutbox(t), &channelFunc{}, &channelFunc{}
+		for range 3000 {
+			o.add(notify.Delivery{Channel: "flooded", Notice: finding(fleet.Info, "")})
+		}
+		o.add(
+			notify.Delivery{Channel: "quiet", Notice: finding(fleet.Info, "")},
+			notify.Delivery{Channel: "flooded", Notice: notify.Notice{Event: notify.EventPending, Intent: intent(fleet.Stop)}},
+		)
+		s := sender(t, o, 18, map[string]notify.Channel{"flooded": flooded, "quiet": quiet})
+		flush(t, s)
+		if len(quiet.ids()) != 1 {
+			t.Error("the quiet channel's message is behind the flood")
+		}
+		if !slices.Contains(flooded.ids(), "3002") {
+			t.Error("the announcement is behind the flood")
+		}
+		drain(t, s)
+		if o.left() != 0 || len(flooded.ids()) != 3001 {
+			t.Errorf("%d left, %d sent", o.left(), len(flooded.ids()))
+		}
+	})
+}
+
+// However messages come and however slow the channel is, no minute of its own
+// clock sees more than its quota, and what is urgent finds room.
+func TestFlushKeepsTheQuotaAndAShareForWhatIsUrgent(t *testing.T) {
+	for _, perMinute := range []int{1, 2, 3, 5, 18} {
+		t.Run(fmt.Sprintf("at %d a minute", perMinute), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := newOutbox(t)
+				var arrived []time.Time
+				c := &channelFunc{}
+				c.answer = func(context.Context, notify.Message) notify.Verdict {
+					time.Sleep(time.Duration(len(arrived)%3) * 300 * time.Millisecond)
+					arrived = append(arrived, time.Now()) // one message at a time
+					time.Sleep(200 * time.Millisecond)
+					return notify.Verdict{Kind: notify.VerdictOK}
+				}
+				for range 100 {
+					o.add(notify.Delivery{Channel: "lab", Notice: finding(fleet.Info, "")})
+				}
+				s := sender(t, o, perMinute, map[string]notify.Channel{"lab": c})
+				flush(t, s)
+				if perMinute >= 4 {
+					at := time.Now()
+					o.add(notify.Delivery{Channel: "lab", Notice: notify.Notice{Event: notify.EventPending, Intent: intent(fleet.Stop)}})
+					flush(t, s)
+					if r := o.row(101); r.acceptedAt.IsZero() || r.acceptedAt.Sub(at) > time.Second {
+						t.Errorf("the announcement waited for the ordinary ones: %+v", r)
+					}
+				}
+				drain(t, s)
+				if o.left() != 0 {
+					t.Errorf("%d left", o.left())
+				}
+				if n := busiest(arrived); n > perMinute {
+					t.Errorf("%d messages in one minute", n)
+				}
+			})
+		})
+	}
+}
+
+// busiest is the most moments in any minute.
+func busiest(times []time.Time) int {
+	most := 0
+	for i := range times {
+		n := 0
+		for _, t := range times[i:] {
+			if t.Sub(times[i]) < time.Minute {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+func TestFlushReadErrorSaysWhatWasTried(t *testing.T) {
+	_, err := sender(t, failing{}, 0, nil).Flush(t.Context())
+	if !errors.Is(err, errDisk) || !strings.Contains(err.Error(), "read due deliveries") {
+		t.Errorf("error %v", err)
+	}
+}
+
+type failing struct{ notify.Outbox }
+
+func (failing) DueDeliveries(context.Context, time.Time, int) ([]notify.Delivery, error) {
+	return nil, errDisk
+}
+
+func TestSenderLogsNoAnswerTwiceInARow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOutbox(t)
+		c := &channelFunc{answer: always(notify.Verdict{Kind: notify.VerdictRetry, Code: "http 502"})}
+		o.add(notify.Delivery{Channel: "lab", Notice: finding(fleet.Info, ""), ExpiresAt: time.Now().Add(time.Hour)})
+		options := senderOptions(t, o, 0, map[string]notify.Channel{"lab": c})
+		levels := map[string]int{}
+		options.Logger = zerolog.New(io.Discard).Hook(zerolog.HookFunc(func(_ *zerolog.Event, l zerolog.Level, _ string) { levels[l.String()]++ }))
+		drain(t, notify.NewSender(options))
+		want := map[string]int{"warn": 1, "debug": len(c.ids()) - 1, "error": 1}
+		if !maps.Equal(levels, want) || len(c.ids()) < 10 {
+			t.Errorf("%d messages, log levels %v, want %v", len(c.ids()), levels, want)
+		}
+	})
+}

@@ -1,0 +1,243 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"curfew/fleet"
+)
+
+// Disk is a block device billed by itself, per second, for as long as it exists.
+type Disk struct {
+	ID         string      `yaml:"id"`      // required
+	Account    string      `yaml:"account"` // default lab
+	Name       string      `yaml:"name"`
+	Region     string      `yaml:"region"`
+	SizeGB     int         `yaml:"size_gb"`
+	Price      fleet.Money `yaml:"price"`       // per hour
+	AttachedTo string      `yaml:"attached_to"` // an instance's id
+}
+
+type disk struct {
+	spec      Disk
+	account   *account
+	added     time.Time
+	deletedAt time.Time
+}
+
+// AddDisk puts a disk into the cloud.
+func (c *Cloud) AddDisk(d Disk) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.addDisk(d, c.tick())
+}
+
+func (c *Cloud) addDisk(d Disk, now time.Time) error {
+	if d.ID == "" {
+		return fmt.Errorf("sim: a disk needs an id")
+	}
+	if d.Account == "" {
+		d.Account = "lab"
+	}
+	if c.accounts[d.Account] == nil {
+		if err := c.addAccount(Account{Name: d.Account}); err != nil {
+			return err
+		}
+	}
+	a := c.accounts[d.Account]
+	if d.Price.Currency != "" && d.Price.Currency != a.Cash.Currency {
+		return fmt.Errorf("sim: disk %s is priced in %s; account %s pays in %s", d.ID, d.Price.Currency, a.Name, a.Cash.Currency)
+	}
+	c.disks = append(c.disks, &disk{spec: d, account: a, added: now})
+	return nil
+}
+
+// Line is what one thing has cost since it was added, to the millionth.
+type Line struct {
+	Account string
+	Ref     fleet.Ref // without an account
+	Cost    fleet.Money
+}
+
+// Bill gives a line for everything that was ever in the cloud. The lines of an
+// account sum up to exactly what its wallet has lost.
+func (c *Cloud) Bill() []Line {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.tick()
+	var lines []Line
+	for _, m := range c.machines {
+		lines = append(lines, Line{Account: m.account.Name, Ref: c.ref(m), Cost: m.cost(now)})
+	}
+	for _, d := range c.disks {
+		lines = append(lines, Line{
+			Account: d.account.Name, Ref: fleet.Ref{Kind: fleet.KindDisk, ID: d.spec.ID}, Cost: d.cost(now),
+		})
+	}
+	return lines
+}
+
+// TopUp adds cash to an account's wallet.
+func (c *Cloud) TopUp(account string, amount fleet.Money) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.tick()
+	a := c.accounts[account]
+	if a == nil {
+		return fmt.Errorf("sim: no account %s to top up", account)
+	}
+	if amount.Currency != a.Cash.Currency {
+		return fmt.Errorf("sim: account %s: %w", account, fleet.ErrCurrency)
+	}
+	a.topUps = append(a.topUps, topUp{at: now, amount: amount})
+	return nil
+}
+
+// span is a time in which one price runs without a break.
+type span struct {
+	from, to time.Time
+	perHour  fleet.Money
+	billing  fleet.Billing
+}
+
+// spans cuts the life of an instance, from when it was added until t, by what it
+// was billed. The full price runs from the accepted start until stopped, or
+// until released where a stop does not end it; after a stop the rest runs until
+// released.
+func (m *machine) spans(t time.Time) []span {
+	if m.spec.Charge == fleet.ChargePeriod {
+		return nil
+	}
+	var out []span
+	full := false // of the state before, for releasing
+	for n, mo := range m.moments {
+		from, to := mo.at, t
+		if n+1 < len(m.moments) && m.moments[n+1].at.Before(t) {
+			to = m.moments[n+1].at
+		}
+		if from.Before(m.added) {
+			from = m.added
+		}
+		switch mo.state {
+		case fleet.StateStarting, fleet.StateRunning, fleet.StateStopping:
+			full = true
+		case fleet.StateStopped:
+			full = m.spec.StopEndsBilling == "no"
+		case fleet.StateReleasing:
+		default: // creating, failed and released cost nothing
+			if to.After(from) {
+				out = append(out, span{from: from, to: to})
+			}
+			full = false
+			continue
+		}
+		if !to.After(from) {
+			if !full {
+				out = append(out, span{from: from, to: from})
+			}
+			continue
+		}
+		s := span{from: from, to: to, perHour: m.spec.StillCosts, billing: fleet.BillingPerSecond}
+		if full {
+			s.perHour, s.billing = m.spec.Price, m.spec.Billing
+		}
+		if last := len(out) - 1; last >= 0 && out[last].perHour == s.perHour && out[last].billing == s.billing && out[last].to.Equal(s.from) {
+			out[last].to = s.to
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func (m *machine) cost(t time.Time) fleet.Money {
+	sum := fleet.Money{Currency: m.account.Cash.Currency}
+	for _, s := range m.spans(t) {
+		sum.Micros += charge(s.perHour, s.billing, s.to.Sub(s.from))
+	}
+	return sum
+}
+
+func (d *disk) cost(t time.Time) fleet.Money {
+	if !d.deletedAt.IsZero() && d.deletedAt.Before(t) {
+		t = d.deletedAt
+	}
+	return fleet.Money{
+		Micros:   charge(d.spec.Price, fleet.BillingPerSecond, t.Sub(d.added)),
+		Currency: d.account.Cash.Currency,
+	}
+}
+
+func charge(perHour fleet.Money, billing fleet.Billing, d time.Duration) int64 {
+	amount, _ := fleet.Price{PerHour: perHour, Billing: billing, Source: fleet.PriceProvider}.For(d)
+	return amount.Micros
+}
+
+// wallet is what an account has left at t: vouchers go first, then cash, which
+// may fall below nothing.
+func (c *Cloud) wallet(a *account, t time.Time) fleet.Wallet {
+	currency := a.Cash.Currency
+	var spent int64
+	for _, m := range c.machines {
+		if m.account == a {
+			spent += m.cost(t).Micros
+		}
+	}
+	for _, d := range c.disks {
+		if d.account == a {
+			spent += d.cost(t).Micros
+		}
+	}
+	w := fleet.Wallet{
+		Cash:     a.Cash,
+		Vouchers: fleet.Money{Micros: max(a.Vouchers.Micros-spent, 0), Currency: currency},
+		Credit:   fleet.Money{Micros: a.Credit.Micros, Currency: currency},
+		Spent:    fleet.Money{Micros: spent, Currency: currency},
+		AsOf:     t,
+	}
+	for _, up := range a.topUps {
+		if !up.at.After(t) {
+			w.Cash.Micros += up.amount.Micros
+		}
+	}
+	w.Cash.Micros -= max(spent-a.Vouchers.Micros, 0)
+	return w
+}
+
+// left is everything an account can still spend.
+func (c *Cloud) left(a *account, t time.Time) fleet.Money {
+	w := c.wallet(a, t)
+	return fleet.Money{Micros: w.Cash.Micros + w.Vouchers.Micros + w.Credit.Micros, Currency: w.Cash.Currency}
+}
+
+// forceStops stops everything of each account that ran out of money between the
+// last call and now, at the second it did.
+func (c *Cloud) forceStops(now time.Time) {
+	for _, a := range c.accounts {
+		if c.left(a, now).Micros > 0 {
+			continue
+		}
+		// Nothing was topped up or started since the last call, so money only fell.
+		at := c.seen
+		if c.left(a, at).Micros > 0 {
+			lo, hi := time.Duration(0), now.Sub(c.seen)
+			for hi-lo > time.Second {
+				mid := (lo + hi) / 2
+				if c.left(a, c.seen.Add(mid)).Micros > 0 {
+					lo = mid
+				} else {
+					hi = mid
+				}
+			}
+			at = c.seen.Add(hi)
+		}
+		for _, m := range c.machines {
+			if m.account != a || !m.stateAt(at).Up() {
+				continue
+			}
+			m.forget(at)
+			c.stopAt(m, at)
+			c.effects = append(c.effects, Effect{At: at, Op: "stop", Account: a.Name, Ref: c.ref(m), By: ByPlatform})
+		}
+	}
+}

@@ -1,0 +1,244 @@
+// Package sim is a cloud in memory: accounts, instances with something running
+// inside them, money, slow state changes, stale reads and faults. It drives the
+// demo, the tests and the backtest.
+//
+// It has no goroutine and no clock of its own. Everything is computed from the
+// time given by [Options].Now at each call, so that it moves as that clock moves,
+// in a testing/synctest bubble as well as at a hundred times the speed of day.
+//
+// A [Cloud] has three sides. [Kind] gives the adapter through which the daemon
+// sees it. [Cloud.Source] looks inside the instances. Every other method is the
+// hand of fate: a user at the console, the platform's own ways, faults, and the
+// record of what took effect.
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"curfew/fleet"
+)
+
+// Timing is how slow the platform is. A zero time means its default, a negative
+// one means none.
+type Timing struct {
+	BootTime    time.Duration `yaml:"boot_time"`    // from the accepted start to running; default 20 s
+	StopTime    time.Duration `yaml:"stop_time"`    // from the accepted stop to stopped; default 10 s
+	ReleaseTime time.Duration `yaml:"release_time"` // from the accepted release to released; default 5 s
+	SettleLag   time.Duration `yaml:"settle_lag"`   // how far lists and reads lag behind; default none
+	AutoRelease time.Duration `yaml:"auto_release"` // from stopped to released by the platform; default never
+}
+
+// Ways are the habits in which platforms differ.
+type Ways struct {
+	// ForceStop stops everything of an account whose money has run out, at the
+	// moment it does.
+	ForceStop bool `yaml:"force_stop"`
+	// Incarnations puts an incarnation on every reference, so that reused ids can be
+	// told apart.
+	Incarnations bool `yaml:"incarnations"`
+	// ShowsReleased keeps released instances readable, as released; otherwise they
+	// are NotFound and gone from lists.
+	ShowsReleased bool `yaml:"shows_released"`
+	// HidesStarts leaves StartedAt, StoppedAt and Boot out of every answer.
+	HidesStarts bool `yaml:"hides_starts"`
+}
+
+// Options are what a [Cloud] is made with.
+type Options struct {
+	Now  func() time.Time // required: the only clock
+	Seed uint64           // of faults that come by chance and of nothing else
+	Timing
+	Ways
+	Accounts []Account
+}
+
+// Account is one customer of the cloud. Its name selects the instances it sees.
+type Account struct {
+	Name     string      `yaml:"name"`
+	Identity string      `yaml:"identity"` // as the platform tells it; default u-NAME
+	Regions  []string    `yaml:"regions"`  // the scopes; none is one scope without a region
+	Cash     fleet.Money `yaml:"cash"`     // what its wallet holds at first; default 1000 CNY
+	Vouchers fleet.Money `yaml:"vouchers"` // used up before cash
+	Credit   fleet.Money `yaml:"credit"`
+}
+
+// Cloud is the simulated platform. All methods may be called from several
+// goroutines.
+type Cloud struct {
+	now func() time.Time
+
+	mu       sync.Mutex
+	timing   Timing
+	ways     Ways
+	chance   *rand.Rand
+	accounts map[string]*account
+	machines []*machine // in the order they were added, gone ones included
+	disks    []*disk
+	seen     time.Time // up to when the force-stop rule was applied
+
+	faults  []*Fault
+	onWrite func(op string, ref fleet.Ref, phase Phase) error
+	calls   []Call
+	effects []Effect
+}
+
+type account struct {
+	Account
+	topUps []topUp
+}
+
+type topUp struct {
+	at     time.Time
+	amount fleet.Money
+}
+
+// New makes a cloud. It panics where Options.Now is nil or an account is given
+// twice, which are mistakes in the program that makes it.
+func New(o Options) *Cloud {
+	if o.Now == nil {
+		panic("sim: a cloud needs a clock: set Options.Now")
+	}
+	c := &Cloud{
+		now:      o.Now,
+		timing:   o.Timing,
+		ways:     o.Ways,
+		chance:   rand.New(rand.NewPCG(o.Seed, 1)),
+		accounts: map[string]*account{},
+		seen:     o.Now(),
+	}
+	for _, a := range o.Accounts {
+		if err := c.AddAccount(a); err != nil {
+			panic(err)
+		}
+	}
+	return c
+}
+
+// AddAccount adds a customer.
+func (c *Cloud) AddAccount(a Account) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.addAccount(a)
+}
+
+func (c *Cloud) addAccount(a Account) error {
+	if a.Name == "" {
+		return fmt.Errorf("sim: an account needs a name")
+	}
+	if c.accounts[a.Name] != nil {
+		return fmt.Errorf("sim: account %s is given twice", a.Name)
+	}
+	if a.Identity == "" {
+		a.Identity = "u-" + a.Name
+	}
+	if a.Cash.Currency == "" {
+		a.Cash = fleet.CNY(1_000_000_000)
+	}
+	for _, m := range []fleet.Money{a.Vouchers, a.Credit} {
+		if m.Currency != "" && m.Currency != a.Cash.Currency {
+			return fmt.Errorf("sim: account %s holds %s and %s; one account has one currency", a.Name, a.Cash, m)
+		}
+	}
+	c.accounts[a.Name] = &account{Account: a}
+	return nil
+}
+
+// Add puts an instance into the cloud and gives its reference, without an
+// account. It is visible at once. An account not known yet is made.
+func (c *Cloud) Add(s Spec) (fleet.Ref, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.tick()
+	m, err := c.add(s, now)
+	if err != nil {
+		return fleet.Ref{}, err
+	}
+	return c.ref(m), nil
+}
+
+// MustAdd is [Cloud.Add] for tests: it panics where the spec makes no sense.
+func (c *Cloud) MustAdd(s Spec) fleet.Ref {
+	ref, err := c.Add(s)
+	if err != nil {
+		panic(err)
+	}
+	return ref
+}
+
+func (c *Cloud) add(s Spec, now time.Time) (*machine, error) {
+	s, err := s.complete(len(c.machines) + 1)
+	if err != nil {
+		return nil, err
+	}
+	if c.accounts[s.Account] == nil {
+		if err := c.addAccount(Account{Name: s.Account}); err != nil {
+			return nil, err
+		}
+	}
+	a := c.accounts[s.Account]
+	if len(a.Regions) > 0 && !slices.Contains(a.Regions, s.Region) {
+		return nil, fmt.Errorf("sim: instance %s is in region %q; account %s has %v", s.ID, s.Region, a.Name, a.Regions)
+	}
+	for _, m := range []fleet.Money{s.Price, s.StillCosts, s.Refundable} {
+		if m.Currency != "" && m.Currency != a.Cash.Currency {
+			return nil, fmt.Errorf("sim: instance %s is priced in %s; account %s pays in %s", s.ID, m.Currency, a.Name, a.Cash.Currency)
+		}
+	}
+	if old := c.find(s.ID); old != nil && old.stateAt(now) != fleet.StateReleased {
+		return nil, fmt.Errorf("sim: there is an instance %s already", s.ID)
+	}
+	m := newMachine(s, a, now)
+	if c.ways.Incarnations {
+		n := 1
+		for _, old := range c.machines {
+			if old.spec.ID == s.ID {
+				n++
+			}
+		}
+		m.incarnation = fmt.Sprintf("i%d", n)
+	}
+	c.schedule(m, now)
+	c.machines = append(c.machines, m)
+	return m, nil
+}
+
+// find gives the youngest instance of that id, gone or not, or nil.
+func (c *Cloud) find(id string) *machine {
+	for _, m := range slices.Backward(c.machines) {
+		if m.spec.ID == id {
+			return m
+		}
+	}
+	return nil
+}
+
+func (c *Cloud) ref(m *machine) fleet.Ref {
+	return fleet.Ref{Kind: fleet.KindInstance, ID: m.spec.ID, Incarnation: m.incarnation}
+}
+
+// tick gives the time and does what the platform would have done by itself until
+// then.
+func (c *Cloud) tick() time.Time {
+	now := c.now()
+	if c.ways.ForceStop {
+		c.forceStops(now)
+	}
+	if now.After(c.seen) {
+		c.seen = now
+	}
+	return now
+}
+
+func or(d, otherwise time.Duration) time.Duration {
+	switch {
+	case d < 0:
+		return 0
+	case d == 0:
+		return otherwise
+	}
+	return d
+}
