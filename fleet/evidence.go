@@ -1,6 +1,9 @@
 package fleet
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Activity is what is known of work going on at an instance.
 type Activity int
@@ -199,6 +202,16 @@ type Run struct {
 	// BusyAt is the first busy look after its end. An end file or ping speaks for
 	// itself only while there is none.
 	BusyAt time.Time `json:"busy_at,omitzero"`
+}
+
+// Name is what people called the run, in its file or ping; empty for one known
+// by its processes alone.
+func (r Run) Name() string {
+	if r.Source == "process" {
+		return ""
+	}
+	_, name, _ := strings.Cut(r.ID, ":")
+	return name
 }
 
 // Open reports whether the run is still going on as far as is known.

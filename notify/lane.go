@@ -212,7 +212,7 @@ func (l *lane) send(ctx context.Context, m Message) Verdict {
 // learn keeps what the verdict says of the channel, and logs what it says of the
 // delivery.
 func (l *lane) learn(d Delivery, v Verdict, final bool, now time.Time) {
-	event := l.log.Warn()
+	level := zerolog.WarnLevel
 	switch {
 	case v.Kind == VerdictOK:
 		l.failures, l.lastCode = 0, ""
@@ -222,20 +222,20 @@ func (l *lane) learn(d Delivery, v Verdict, final bool, now time.Time) {
 		if l.broken == nil {
 			l.broken = &v
 		}
-		event = l.log.Error()
+		level = zerolog.ErrorLevel
 	case v.Kind == VerdictRetry || v.Kind == VerdictUnknown:
 		l.failures++
 		l.paused = now.Add(max(v.After, backoff(l.failures, 2)))
 		if final {
-			event = l.log.Error()
+			level = zerolog.ErrorLevel
 		} else if v.Code == l.lastCode && l.failures > 1 {
-			event = l.log.Debug()
+			level = zerolog.DebugLevel
 		}
 		l.lastCode = v.Code
 	case final:
-		event = l.log.Error()
+		level = zerolog.ErrorLevel
 	}
-	event.Int64("notice", d.NoticeID).Int("attempt", d.Attempt).Bool("final", final).
+	l.log.WithLevel(level).Int64("notice", d.NoticeID).Int("attempt", d.Attempt).Bool("final", final).
 		Str("verdict", string(v.Kind)).Str("code", v.Code).Str("detail", v.Detail).Msg("notice not sent")
 }
 

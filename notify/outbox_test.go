@@ -1,118 +1,11 @@
 package notify_test
 
 import (
-	"cmp"
-	"context"
-	"errors"
-	"slices"
-	"sync"
 	"testing"
 	"time"
 
 	"curfew/notify"
 )
-
-// outbox is a strict outbox in memory.
-type outbox struct {
-	t    testing.TB
-	mu   sync.Mutex
-	rows map[int64]*row
-	// refuse, where set, makes a write fail.
-	refuse func(d notify.Delivery) error
-}
-
-type row struct {
-	notify.Delivery
-	final      bool
-	verdicts   []notify.Verdict
-	acceptedAt time.Time
-}
-
-func newOutbox(t testing.TB) *outbox { return &outbox{t: t, rows: map[int64]*row{}} }
-
-func (o *outbox) add(ds ...notify.Delivery) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, d := range ds {
-		if d.ID == 0 {
-			d.ID = int64(len(o.rows) + 1)
-		}
-		d.NoticeID = d.ID
-		if d.NextAt.IsZero() {
-			d.NextAt = time.Now()
-		}
-		o.rows[d.ID] = &row{Delivery: d}
-	}
-}
-
-func (o *outbox) DueDeliveries(_ context.Context, now time.Time, limit int) ([]notify.Delivery, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	var due []notify.Delivery
-	for _, r := range o.rows {
-		if !r.final && !r.NextAt.After(now) {
-			due = append(due, r.Delivery)
-		}
-	}
-	slices.SortFunc(due, func(a, b notify.Delivery) int {
-		return cmp.Or(a.NextAt.Compare(b.NextAt), cmp.Compare(a.ID, b.ID))
-	})
-	return due[:min(limit, len(due))], nil
-}
-
-var errDisk = errors.New("disk full")
-
-func (o *outbox) RecordDelivery(ctx context.Context, d notify.Delivery, v notify.Verdict, next, now time.Time) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if o.refuse != nil {
-		if err := o.refuse(d); err != nil {
-			return err
-		}
-	}
-	r, ok := o.rows[d.ID]
-	switch {
-	case !ok:
-		o.t.Errorf("delivery %d was never due", d.ID)
-		return nil
-	case r.final:
-		o.t.Errorf("delivery %d was recorded after it was final", d.ID)
-	case d.Attempt < r.Attempt || d.Attempt > r.Attempt+1:
-		o.t.Errorf("delivery %d: attempt went from %d to %d", d.ID, r.Attempt, d.Attempt)
-	case v.Kind == notify.VerdictOK && !next.IsZero():
-		o.t.Errorf("delivery %d is ok and not final", d.ID)
-	case !next.IsZero() && next.Before(now):
-		o.t.Errorf("delivery %d waits for the past", d.ID)
-	}
-	r.Attempt, r.Plain, r.NextAt, r.final = d.Attempt, d.Plain, next, next.IsZero()
-	r.verdicts = append(r.verdicts, v)
-	if v.Kind == notify.VerdictOK {
-		r.acceptedAt = now
-	}
-	return nil
-}
-
-// left counts the deliveries that are not final.
-func (o *outbox) left() int {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	n := 0
-	for _, r := range o.rows {
-		if !r.final {
-			n++
-		}
-	}
-	return n
-}
-
-func (o *outbox) row(id int64) row {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return *o.rows[id]
-}
 
 func TestNext(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -170,22 +171,20 @@ func (s *subject) judgement() (fleet.Judgement, bool) {
 func (s *subject) running() fleet.Verdict {
 	runs := s.runs()
 	if n := slices.IndexFunc(runs, fleet.Run.Open); n >= 0 {
-		return s.keep(fleet.Because(ReasonRunOpen, fleet.Values{
-			"run": fleet.Text(runs[n].ID), "since": fleet.Moment(runs[n].StartedAt)}))
+		return s.keep(fleet.Because(ReasonRunOpen, told(runs[n])))
 	}
 	if len(runs) == 0 {
 		return s.keep(fleet.Because(ReasonNoRun, nil))
 	}
 	last := slices.MaxFunc(runs, byEnd)
-	ended := fleet.Moment(last.EndedAt)
 	switch last.End {
 	case fleet.RunEnded:
 	case fleet.RunLost:
-		why := fleet.Because(ReasonRunLost, fleet.Values{"run": fleet.Text(last.ID), "at": ended})
+		why := fleet.Because(ReasonRunLost, told(last))
 		s.tell(ConditionRunLost, last.ID, why)
 		return s.keep(why)
 	default:
-		return s.keep(fleet.Because(ReasonRunInterrupted, fleet.Values{"run": fleet.Text(last.ID), "at": ended}))
+		return s.keep(fleet.Because(ReasonRunInterrupted, told(last)))
 	}
 	if v, stays := s.atWork(last); stays {
 		return v
@@ -243,8 +242,8 @@ func (s *subject) ended(last fleet.Run, runs []fleet.Run) fleet.Verdict {
 	if outcome == fleet.OutcomeFailed {
 		after = s.Failed.After
 	}
-	values := fleet.Values{
-		"run": fleet.Text(last.ID), "ended": fleet.Moment(last.EndedAt), "outcome": fleet.Nested(why)}
+	values := told(last)
+	values["outcome"] = fleet.Nested(why)
 	if due := last.EndedAt.Add(after); s.view.Now.Before(due) {
 		values["until"] = fleet.Moment(due)
 		v := s.keep(fleet.Because(ReasonGrace, values))
@@ -304,20 +303,30 @@ func (s *subject) stopped() fleet.Verdict {
 	if len(grounds) == 0 {
 		return done
 	}
+	allows := func(g fleet.Ground) fleet.Action { return min(g.Goal, s.goal(g.Outcome)) }
+	// Of two that ended at once the one that allows less counts.
 	g := slices.MaxFunc(grounds, func(a, b fleet.Ground) int {
-		if c := a.EndedAt.Compare(b.EndedAt); c != 0 {
-			return c
-		}
-		return int(b.Goal) - int(a.Goal)
+		return cmp.Or(a.EndedAt.Compare(b.EndedAt), cmp.Compare(allows(b), allows(a)),
+			strings.Compare(a.Run, b.Run), cmp.Compare(a.Outcome, b.Outcome), cmp.Compare(b.Goal, a.Goal))
 	})
 	later := func(r fleet.Run) bool { return r.StartedAt.After(g.EndedAt) }
-	if g.Goal != fleet.Release || s.goal(g.Outcome) != fleet.Release || !s.Terms.Discard ||
-		slices.ContainsFunc(s.runs(), later) {
+	if allows(g) != fleet.Release || !s.Terms.Discard || slices.ContainsFunc(s.runs(), later) {
 		return done
 	}
 	return s.wish(fleet.Release, g, fleet.Because(ReasonReleaseStopped, fleet.Values{
-		"run": fleet.Text(g.Run), "ended": fleet.Moment(g.EndedAt),
-		"outcome": fleet.Nested(named(g.Outcome))}))
+		"ended": fleet.Moment(g.EndedAt), "outcome": fleet.Nested(named(g.Outcome))}))
+}
+
+// told gives what people are told of a run.
+func told(r fleet.Run) fleet.Values {
+	values := fleet.Values{"run": fleet.Text(r.Name())}
+	if !r.StartedAt.IsZero() {
+		values["began"] = fleet.Moment(r.StartedAt)
+	}
+	if !r.Open() {
+		values["ended"] = fleet.Moment(r.EndedAt)
+	}
+	return values
 }
 
 // Where a run is known from; anything but a process tells of its end itself.
@@ -357,10 +366,7 @@ func (s *subject) runs() []fleet.Run {
 		}
 	}
 	slices.SortFunc(runs, func(a, b fleet.Run) int {
-		if c := a.StartedAt.Compare(b.StartedAt); c != 0 {
-			return c
-		}
-		return strings.Compare(a.ID, b.ID)
+		return cmp.Or(a.StartedAt.Compare(b.StartedAt), strings.Compare(a.ID, b.ID))
 	})
 	return runs
 }
@@ -368,10 +374,5 @@ func (s *subject) runs() []fleet.Run {
 // byEnd orders runs by when they ended; of those that did so at once the later
 // started leads, and the id decides what is left.
 func byEnd(a, b fleet.Run) int {
-	for _, c := range [...]int{a.EndedAt.Compare(b.EndedAt), a.StartedAt.Compare(b.StartedAt), strings.Compare(a.ID, b.ID)} {
-		if c != 0 {
-			return c
-		}
-	}
-	return 0
+	return cmp.Or(a.EndedAt.Compare(b.EndedAt), a.StartedAt.Compare(b.StartedAt), strings.Compare(a.ID, b.ID))
 }

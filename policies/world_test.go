@@ -41,7 +41,7 @@ type lookYAML struct {
 	At          string              `yaml:"at"`
 	Of          string              `yaml:"of"`
 	Boot        string              `yaml:"boot"`
-	Unreachable string              `yaml:"unreachable"`
+	Unreachable bool                `yaml:"unreachable"`
 	GPU         []string            `yaml:"gpu"` // percent, n/a or mig
 	Power       float64             `yaml:"power"`
 	Procs       []string            `yaml:"procs"` // "command @10:00"
@@ -210,8 +210,8 @@ func (p policyYAML) rule() signals.RunRule {
 func (l lookYAML) evidence(t *testing.T) fleet.Evidence {
 	t.Helper()
 	e := fleet.Evidence{Source: "ssh", SeenAt: clock(t, l.At), Boot: bootOf(l.Boot), FreshFor: 70 * time.Second}
-	if l.Unreachable != "" {
-		e.Reason = fleet.Because("told", fleet.Values{"why": fleet.Text(l.Unreachable)})
+	if l.Unreachable {
+		e.Reason = fleet.Because(signals.ReasonNotReached, nil)
 		return e
 	}
 	f := &e.Facts

@@ -39,7 +39,7 @@ func Fuse(now time.Time, i fleet.Instance, latest []fleet.Evidence, runs []fleet
 	if run, ok := oldestOpen(i.Boot, runs); ok {
 		j.Activity, j.SeenAt = fleet.Busy, run.Seen
 		j.Reason = fleet.Because(ReasonRunOpen, fleet.Values{
-			"run": fleet.Text(run.ID), "since": fleet.Moment(run.StartedAt)})
+			"run": fleet.Text(run.Name()), "since": fleet.Moment(run.StartedAt)})
 		return j
 	}
 	if why := notIdle(now, j.Sources); !why.IsZero() {

@@ -42,7 +42,7 @@ type Options struct {
 	// World opens a simulated cloud from its world file; nil where there is none.
 	World func(path string) (any, error)
 	// OnCommit is handed to the store; tests kill the daemon with it.
-	OnCommit func(store.Phase) error
+	OnCommit func(p store.Phase, journal bool) error
 	// ReadOnly opens the state to look and plan once, without acting.
 	ReadOnly bool
 }
@@ -313,7 +313,7 @@ func (a *App) tell(tx *store.Tx, n notify.Notice, repeat time.Duration) error {
 	}
 	queued, err := tx.Enqueue(n, rt.addresses(n), since)
 	if err == nil && queued {
-		nudge(a.mail)
+		tx.After(func() { nudge(a.mail) })
 	}
 	return err
 }

@@ -260,6 +260,9 @@ func (a *App) guardInput(rt *runtime, p providers.Account, i fleet.Instance, ste
 	}
 	in.Caps = guard.Cap{PerHour: limit.PerHour, Percent: limit.Percent}
 	in.CapUsed = d.sent[capKey{in.Effect, in.Money}]
+	if open != nil && len(open.Attempts) > 0 && open.Attempts[0].StartedAt.After(d.now.Add(-time.Hour)) {
+		in.CapUsed-- // a second try of the same act is not a second act
+	}
 	// What was acted on in this hour was running at its start.
 	in.CapBase = d.running + in.CapUsed
 	in.CostWait = i.CostNow()
@@ -351,7 +354,7 @@ func (a *App) ask(tx *store.Tx, i fleet.Instance, in fleet.Intent, since time.Ti
 	things.Instances = []fleet.Instance{i}
 	if in.By != execute.ByPolicy {
 		step := policies.Step{Action: in.Action, Goal: in.Goal}
-		return answer(guard.Sum(guard.Ask(guard.Chain(), a.guardInput(rt, p, i, step, &in, d))), nil), nil
+		return answer(d.now, guard.Sum(guard.Ask(guard.Chain(), a.guardInput(rt, p, i, step, &in, d))), nil), nil
 	}
 	if d.grounds, err = a.store.Grounds(tx.Context()); err != nil {
 		return execute.Answer{}, err
@@ -367,7 +370,7 @@ func (a *App) ask(tx *store.Tx, i fleet.Instance, in fleet.Intent, since time.Ti
 	if i.State == fleet.StateRunning && !mayActBlind && (j.SeenAt.Before(since) || j.Activity == fleet.Unknown) {
 		return execute.Answer{Word: execute.PutOff, Reason: fleet.Because(ReasonNoFreshLook, fleet.Values{"why": fleet.Nested(j.Reason)})}, nil
 	}
-	return answer(guard.Sum(dec.rulings), dec.step.Verdicts), nil
+	return answer(d.now, guard.Sum(dec.rulings), dec.step.Verdicts), nil
 }
 
 func deskIn(tx *store.Tx, in fleet.Intent) (*desk, error) {
@@ -399,14 +402,21 @@ func deskIn(tx *store.Tx, in fleet.Intent) (*desk, error) {
 	return d, nil
 }
 
+// askAgain is the pause before an act is asked for again that waits for something
+// other than time.
+const askAgain = time.Minute
+
 // answer turns the guard's sum into the executor's word.
-func answer(sum guard.Ruling, verdicts []fleet.Verdict) execute.Answer {
+func answer(now time.Time, sum guard.Ruling, verdicts []fleet.Verdict) execute.Answer {
 	out := execute.Answer{Reason: sum.Reason, Until: sum.Until, Verdicts: verdicts}
 	switch sum.Answer {
 	case guard.Allow:
 		out.Word = execute.Go
 	case guard.Wait:
 		out.Word = execute.PutOff
+		if out.Until.IsZero() {
+			out.Until = now.Add(askAgain)
+		}
 	}
 	return out
 }

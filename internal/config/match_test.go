@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/goccy/go-yaml"
+
 	"curfew/fleet"
 	"curfew/policies"
 )
@@ -65,6 +67,30 @@ func TestMatch(t *testing.T) {
 			}
 		})
 	}
+}
+
+func FuzzMatchExpression(f *testing.F) {
+	f.Add(`name startsWith "exp-" and gpu.count >= 4`)
+	f.Add(`labels["tier"] in ["a", "b"] or not (state == "running")`)
+	f.Add(`any(map(split(name, "-"), upper(#)), # matches "^EXP")`)
+	f.Add("let x = gpu; x?.count ?? 1 > 2 ? true : false")
+	f.Fuzz(func(t *testing.T, source string) {
+		quoted, err := yaml.Marshal(source)
+		if err != nil {
+			t.Skip()
+		}
+		c, err := Parse("c.yaml", []byte("accounts: [{name: a, provider: sim}]\nsignals: [{type: sim}]\n"+
+			"policies:\n- name: p\n  type: training\n  then: stop\n  match:\n    expr: "+strings.ReplaceAll(string(quoted), "\n", "\n      ")+"\n"), registry())
+		if err != nil {
+			return
+		}
+		i := instance()
+		i.Unread = []string{"name", "owner", "labels", "region", "state", "charge", "gpu"}
+		readable, errReadable := c.Policies[0].Match(instance())
+		if ok, err := c.Policies[0].Match(i); ok && (err != nil || !readable || errReadable != nil) {
+			t.Fatalf("%q matches an instance nothing is known of: %v", source, err)
+		}
+	})
 }
 
 func TestWhatCannotBeReadIsNotMatched(t *testing.T) {

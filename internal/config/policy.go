@@ -101,8 +101,8 @@ func (r *reader) terms(m *mapping, p *Policy, goal fleet.Action) {
 	if own.given() {
 		said = mode(own, fleet.DryRun)
 	}
-	switch {
-	case said == fleet.DryRun || said == r.cfg.Mode:
+	switch said {
+	case fleet.DryRun, r.cfg.Mode:
 		t.Mode = said
 		p.set("mode", own, string(said))
 	default:

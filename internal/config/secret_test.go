@@ -18,7 +18,7 @@ func TestASecretPrintsAsSuch(t *testing.T) {
 		P *Secret
 		M map[string]Secret
 	}{s, &s, map[string]Secret{"token": s}}
-	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x", "%T"[:1] + "%v"} {
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
 		for _, v := range []any{s, &s, in.M, in} {
 			if got := fmt.Sprintf(verb, v); strings.Contains(got, "AUTODL") {
 				t.Errorf("%s prints %s", verb, got)

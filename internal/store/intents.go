@@ -65,7 +65,7 @@ func (t *Tx) OpenIntent(i *fleet.Intent, effect fleet.Action) error {
 // SaveIntent journals a step of an intent that was in state was; ErrChanged if
 // it is not any more.
 func (t *Tx) SaveIntent(i *fleet.Intent, was fleet.IntentState, step string) error {
-	i.Fence = t.store.fence
+	i.Fence, t.journaled = t.store.fence, true
 	body, err := encode(i)
 	if err != nil {
 		return err
@@ -88,6 +88,7 @@ func (t *Tx) SaveIntent(i *fleet.Intent, was fleet.IntentState, step string) err
 }
 
 func (t *Tx) journal(step string, i fleet.Intent) error {
+	t.journaled = true
 	id, err := number(t.ctx, t.tx, "journal")
 	if err != nil {
 		return err

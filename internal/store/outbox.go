@@ -50,6 +50,7 @@ func (t *Tx) Enqueue(n notify.Notice, to []Address, since time.Time) (bool, erro
 	if n.Intent != nil {
 		intent = n.Intent.ID
 	}
+	t.journaled = true
 	for _, a := range to {
 		delivery, err := number(t.ctx, t.tx, "delivery")
 		if err != nil {
@@ -156,6 +157,7 @@ func (s *Store) RecordDelivery(ctx context.Context, d notify.Delivery, v notify.
 		return err
 	}
 	return s.Update(ctx, func(t *Tx) error {
+		t.journaled = true
 		done := int64(0)
 		if next.IsZero() {
 			done = millis(now)

@@ -50,10 +50,10 @@ type Options struct {
 	// DSN is sqlite:PATH.
 	DSN string
 	Now func() time.Time
-	// OnCommit is asked around every commit that changes something; an error
-	// before it rolls back, and either is returned by Update. Tests kill a daemon
-	// with it; nil otherwise.
-	OnCommit func(Phase) error
+	// OnCommit is asked around every commit, with whether it changes the journal or
+	// the outbox; an error before it rolls back, and either is returned by Update.
+	// Tests kill a daemon with it; nil otherwise.
+	OnCommit func(p Phase, journal bool) error
 }
 
 // Store is open state. Its reading methods may be called from any goroutine;
@@ -63,7 +63,7 @@ type Store struct {
 	lock     *os.File
 	now      func() time.Time
 	fence    int64
-	onCommit func(Phase) error
+	onCommit func(Phase, bool) error
 	writing  sync.Mutex
 }
 
@@ -148,11 +148,16 @@ func (s *Store) Fence() int64 { return s.fence }
 // Tx is one transaction of changes. It holds the one time that all its rows
 // bear, and must not be kept after the function it was given to returns.
 type Tx struct {
-	tx    *sql.Tx
-	ctx   context.Context //nolint:containedctx // a Tx lives no longer than the call it belongs to
-	store *Store
-	Now   time.Time
+	tx        *sql.Tx
+	ctx       context.Context //nolint:containedctx // a Tx lives no longer than the call it belongs to
+	store     *Store
+	after     []func()
+	journaled bool // the journal or the outbox changes
+	Now       time.Time
 }
+
+// After runs f once the transaction is committed, and not if it is rolled back.
+func (t *Tx) After(f func()) { t.after = append(t.after, f) }
 
 // Update runs f in a transaction and commits it, or rolls back on its error. It
 // checks the fence first.
@@ -171,11 +176,12 @@ func (s *Store) Update(ctx context.Context, f func(*Tx) error) error {
 	if fence != s.fence {
 		return ErrFenced
 	}
-	if err := f(&Tx{tx: tx, ctx: ctx, store: s, Now: s.now().UTC()}); err != nil {
+	t := &Tx{tx: tx, ctx: ctx, store: s, Now: s.now().UTC()}
+	if err := f(t); err != nil {
 		return err
 	}
 	if s.onCommit != nil {
-		if err := s.onCommit(BeforeCommit); err != nil {
+		if err := s.onCommit(BeforeCommit, t.journaled); err != nil {
 			return err
 		}
 	}
@@ -183,7 +189,12 @@ func (s *Store) Update(ctx context.Context, f func(*Tx) error) error {
 		return fmt.Errorf("state: commit: %w", err)
 	}
 	if s.onCommit != nil {
-		return s.onCommit(AfterCommit)
+		if err := s.onCommit(AfterCommit, t.journaled); err != nil {
+			return err
+		}
+	}
+	for _, f := range t.after {
+		f()
 	}
 	return nil
 }

@@ -9,25 +9,25 @@ func policyTexts() entries {
 		"policy.window-closed":    {"not due", "未到处理时间"},
 		"policy.boot-unknown":     {"it is not known when it was started", "开机时间未知"},
 		"policy.no-run":           {"no run seen since it was started", "开机以来未见训练任务"},
-		"policy.run-open":         {"run {{.run}} is going on since {{.since}}", "任务 {{.run}} 自 {{.since}} 起运行中"},
-		"policy.run-lost":         {"run {{.run}} used neither GPU nor CPU for long and counts as lost since {{.at}}; how it went is not known", "任务 {{.run}} 长时间未使用显卡和 CPU，{{.at}} 起视为失联，结果未知"},
-		"policy.run-interrupted":  {"run {{.run}} was cut off at {{.at}}", "任务 {{.run}} 于 {{.at}} 中断"},
+		"policy.run-open":         {"a run{{if .run}} ({{.run}}){{end}} is going on{{if .began}} since {{.began}}{{end}}", "任务{{if .run}} {{.run}} {{end}}{{if .began}}自 {{.began}} 起{{end}}运行中"},
+		"policy.run-lost":         {"run{{if .run}} {{.run}}{{end}}{{if .began}} of {{.began}}{{end}} used neither GPU nor CPU for long and counts as lost since {{.ended}}; how it went is not known", "{{if .began}}{{.began}} 开始的{{end}}任务{{if .run}} {{.run}} {{end}}长时间未使用显卡和 CPU，{{.ended}} 起视为失联，结果未知"},
+		"policy.run-interrupted":  {"run{{if .run}} {{.run}}{{end}}{{if .began}} of {{.began}}{{end}} was cut off at {{.ended}}", "{{if .began}}{{.began}} 开始的{{end}}任务{{if .run}} {{.run}} {{end}}于 {{.ended}} 中断"},
 		"policy.not-looked":       {"the run ended at {{.ended}}; nobody has looked since", "任务于 {{.ended}} 结束，之后尚未查看"},
 		"policy.busy-again":       {"the run ended at {{.ended}}, but it is busy: {{.why}}", "任务于 {{.ended}} 结束，但仍在忙碌：{{.why}}"},
 		"policy.unknown":          {"the run ended at {{.ended}}, but whether it is idle is not known: {{.why}}", "任务于 {{.ended}} 结束，但无法确认是否空闲：{{.why}}"},
-		"policy.grace":            {"run {{.run}} ended at {{.ended}} ({{.outcome}}); grace until {{.until}}", "任务 {{.run}} 于 {{.ended}} 结束（{{.outcome}}），宽限至 {{.until}}"},
-		"policy.kept-after-run":   {"run {{.run}} ended at {{.ended}} ({{.outcome}}); the policy asks for nothing then", "任务 {{.run}} 于 {{.ended}} 结束（{{.outcome}}），策略不要求处理"},
-		"policy.kept-for-data":    {"run {{.run}} ended at {{.ended}} ({{.outcome}}), but release and stop would both lose data; say data: discard if it may go", "任务 {{.run}} 于 {{.ended}} 结束（{{.outcome}}），但释放和关机都会丢失数据；如可丢弃请写 data: discard"},
+		"policy.grace":            {"run{{if .run}} {{.run}}{{end}}{{if .began}} of {{.began}}{{end}} ended at {{.ended}} ({{.outcome}}); grace until {{.until}}", "{{if .began}}{{.began}} 开始的{{end}}任务{{if .run}} {{.run}} {{end}}于 {{.ended}} 结束（{{.outcome}}），宽限至 {{.until}}"},
+		"policy.kept-after-run":   {"run{{if .run}} {{.run}}{{end}}{{if .began}} of {{.began}}{{end}} ended at {{.ended}} ({{.outcome}}); the policy asks for nothing then", "{{if .began}}{{.began}} 开始的{{end}}任务{{if .run}} {{.run}} {{end}}于 {{.ended}} 结束（{{.outcome}}），策略不要求处理"},
+		"policy.kept-for-data":    {"run{{if .run}} {{.run}}{{end}}{{if .began}} of {{.began}}{{end}} ended at {{.ended}} ({{.outcome}}), but release and stop would both lose data; say data: discard if it may go", "{{if .began}}{{.began}} 开始的{{end}}任务{{if .run}} {{.run}} {{end}}于 {{.ended}} 结束（{{.outcome}}），但释放和关机都会丢失数据；如可丢弃请写 data: discard"},
 		"policy.stopped-done":     {"stopped; nothing more asked", "已关机，无需再处理"},
 
 		// Wished for.
-		"policy.run-ended":       {"run {{.run}} ended at {{.ended}} ({{.outcome}})", "任务 {{.run}} 于 {{.ended}} 结束（{{.outcome}}）"},
-		"policy.stop-for-data":   {"run {{.run}} ended at {{.ended}} ({{.outcome}}); only stopped, since a release would lose its data and data: discard is not set", "任务 {{.run}} 于 {{.ended}} 结束（{{.outcome}}）；释放会丢失数据且未写 data: discard，因此只关机"},
-		"policy.release-stopped": {"stopped after run {{.run}}, which ended at {{.ended}} ({{.outcome}})", "任务 {{.run}} 于 {{.ended}} 结束（{{.outcome}}）后已关机"},
+		"policy.run-ended":       {"run{{if .run}} {{.run}}{{end}}{{if .began}} of {{.began}}{{end}} ended at {{.ended}} ({{.outcome}})", "{{if .began}}{{.began}} 开始的{{end}}任务{{if .run}} {{.run}} {{end}}于 {{.ended}} 结束（{{.outcome}}）"},
+		"policy.stop-for-data":   {"run{{if .run}} {{.run}}{{end}}{{if .began}} of {{.began}}{{end}} ended at {{.ended}} ({{.outcome}}); only stopped, since a release would lose its data and data: discard is not set", "{{if .began}}{{.began}} 开始的{{end}}任务{{if .run}} {{.run}} {{end}}于 {{.ended}} 结束（{{.outcome}}）；释放会丢失数据且未写 data: discard，因此只关机"},
+		"policy.release-stopped": {"stopped after its run, which ended at {{.ended}} ({{.outcome}})", "任务于 {{.ended}} 结束（{{.outcome}}），随后已关机"},
 
 		// Told.
 		"policy.ended-unproven": {"run ended at {{.ended}}, {{.why}}{{if .log}}; last lines of the log:\n{{.log}}{{end}}", "任务于 {{.ended}} 结束，{{.why}}{{if .log}}；日志末尾：\n{{.log}}{{end}}"},
-		"policy.failed-kept":    {"run {{.run}} ended at {{.ended}} ({{.outcome}}); it is kept for debugging and goes on costing", "任务 {{.run}} 于 {{.ended}} 结束（{{.outcome}}）；保留供排查，继续计费"},
+		"policy.failed-kept":    {"run{{if .run}} {{.run}}{{end}}{{if .began}} of {{.began}}{{end}} ended at {{.ended}} ({{.outcome}}); it is kept for debugging and goes on costing", "{{if .began}}{{.began}} 开始的{{end}}任务{{if .run}} {{.run}} {{end}}于 {{.ended}} 结束（{{.outcome}}）；保留供排查，继续计费"},
 
 		// How a run went.
 		"policy.succeeded":    {"succeeded", "成功"},

@@ -23,7 +23,7 @@ func signalTexts() entries {
 
 		// All sources together.
 		"signal.boot-unknown":   {"it is not known when it was started", "开机时间未知"},
-		"signal.run-open":       {"run {{.run}} is open since {{.since}}", "任务 {{.run}} 自 {{.since}} 起尚未结束"},
+		"signal.run-open":       {"a run{{if .run}} ({{.run}}){{end}} is open since {{.since}}", "任务{{if .run}} {{.run}} {{end}}自 {{.since}} 起尚未结束"},
 		"signal.all-idle":       {"idle by {{.sources}} at {{.at}}", "{{.sources}} 于 {{.at}} 确认空闲"},
 		"signal.no-source":      {"no source that sees inside looks at it", "没有能看到实例内部的信号源"},
 		"signal.never-looked":   {"{{.source}} has not looked yet", "{{.source}} 尚未查看"},

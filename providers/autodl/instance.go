@@ -29,9 +29,6 @@ type item struct {
 	TimedShutdownAt moment `json:"timed_shutdown_at"`
 }
 
-// beijing is the zone of times that carry none.
-var beijing = time.FixedZone("+08:00", 8*3600)
-
 // moment is a time as AutoDL writes it: {"Time": …, "Valid": …}, or a plain
 // string; zero where there is none.
 type moment struct {
@@ -63,6 +60,7 @@ func (m *moment) UnmarshalJSON(data []byte) error {
 	if s == "" {
 		return nil
 	}
+	beijing := time.FixedZone("+08:00", 8*3600) // for times that carry no zone
 	for _, layout := range [...]string{time.RFC3339Nano, time.DateTime, "2006-01-02T15:04:05"} {
 		if t, err := time.ParseInLocation(layout, s, beijing); err == nil {
 			if t.Year() > 1970 { // Go's and SQL's zero times mean none

@@ -211,7 +211,7 @@ func (c *Cloud) left(a *account, t time.Time) fleet.Money {
 }
 
 // forceStops stops everything of each account that ran out of money between the
-// last call and now, at the second it did.
+// last call and now, to the millisecond.
 func (c *Cloud) forceStops(now time.Time) {
 	for _, a := range c.accounts {
 		if c.left(a, now).Micros > 0 {
@@ -221,7 +221,7 @@ func (c *Cloud) forceStops(now time.Time) {
 		at := c.seen
 		if c.left(a, at).Micros > 0 {
 			lo, hi := time.Duration(0), now.Sub(c.seen)
-			for hi-lo > time.Second {
+			for hi-lo > time.Millisecond {
 				mid := (lo + hi) / 2
 				if c.left(a, c.seen.Add(mid)).Micros > 0 {
 					lo = mid

@@ -208,7 +208,7 @@ func refusal(s fleet.State, wanted string) (fleet.ErrorKind, string) {
 func (c *Cloud) shown(m *machine, now time.Time, prices map[string]fleet.Money) (fleet.Instance, bool) {
 	view := now.Add(-max(c.timing.SettleLag, 0))
 	if view.Before(m.added) {
-		view = m.added
+		view = m.added.Add(-1) // as it was added, whatever was written in that very moment
 	}
 	s := m.spec
 	i := fleet.Instance{

@@ -35,8 +35,8 @@ type Options struct {
 	// Path is the PATH inside, after the directory with the stand-ins; empty:
 	// that of a plain Debian login.
 	Path string
-	// Shell is the program that /bin/sh is replaced by for the look, through a sh
-	// of its own in front of PATH; empty: the machine's.
+	// Shell is the program that goes by the name of sh inside, such as /bin/bash;
+	// empty: the machine's.
 	Shell string
 }
 
@@ -83,7 +83,7 @@ func Start(t testing.TB, o Options) *Server {
 		s.SetNvidiaSMI(o.NvidiaSMI)
 	}
 	if o.Shell != "" {
-		s.StandIn("sh", "exec "+o.Shell+` "$@"`)
+		s.must(os.Symlink(o.Shell, filepath.Join(s.Bin, "sh")))
 	}
 	private, public := newKey(t)
 	s.KeyPEM = private

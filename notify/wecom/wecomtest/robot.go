@@ -60,9 +60,9 @@ func New(key string, now func() time.Time, fail func(format string, args ...any)
 
 // Start runs a Robot on this machine until the test ends, and gives it and its
 // base URL.
-func Start(t testing.TB, key string) (*Robot, string) {
+func Start(t testing.TB, key string, now func() time.Time) (*Robot, string) {
 	t.Helper()
-	r := New(key, time.Now, t.Errorf)
+	r := New(key, now, t.Errorf)
 	server := httptest.NewServer(r)
 	t.Cleanup(server.Close)
 	return r, server.URL

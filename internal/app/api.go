@@ -1,0 +1,367 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"curfew/fleet"
+	"curfew/internal/ctl"
+	"curfew/internal/guard"
+	"curfew/internal/store"
+	"curfew/policies"
+)
+
+var _ ctl.API = (*App)(nil)
+
+// Limits of what people may ask.
+const (
+	longestHold      = 30 * 24 * time.Hour
+	approvalLasts    = 24 * time.Hour
+	journalByDefault = 50
+)
+
+// Once polls every account and looks once, for commands that run without a
+// daemon. Accounts that fail are told by their scope's state; the first error is
+// returned.
+func (a *App) Once(ctx context.Context) error {
+	rt := a.runtime()
+	var errs []error
+	for _, acc := range rt.accounts {
+		if err := a.pollOnce(ctx, acc); err != nil {
+			errs = append(errs, fmt.Errorf("account %s: %w", acc.cfg.Name, err))
+		}
+	}
+	for _, s := range rt.sources {
+		var running []fleet.Instance
+		for _, i := range a.inv.Things().Instances {
+			if i.State == fleet.StateRunning && rt.watches(i) {
+				running = append(running, i)
+			}
+		}
+		if len(running) > 0 {
+			a.lookAt(ctx, rt, s, running)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Plan tells what would be done now, and why not more.
+func (a *App) Plan(ctx context.Context) (ctl.Plan, error) {
+	decisions, _, err := a.think(ctx, a.runtime())
+	if err != nil {
+		return ctl.Plan{}, err
+	}
+	out := ctl.Plan{Now: a.clock.Now(), Scopes: a.inv.Things().Scopes}
+	for _, d := range decisions {
+		out.Items = append(out.Items, a.planned(d))
+	}
+	return out, nil
+}
+
+// planned puts a decision into the form people are shown.
+func (a *App) planned(d decision) ctl.Planned {
+	p := ctl.Planned{
+		Instance: d.instance, Activity: d.activity, Verdicts: d.verdicts, Rulings: d.rulings,
+		Intent: d.intent, Unguarded: d.unguarded, Mode: fleet.Enforce, Action: d.step.Action, Goal: d.step.Goal,
+	}
+	asked := d.step
+	if asked.Action == fleet.Keep && d.would.Action != fleet.Keep {
+		asked = d.would
+		p.Mode, p.Action, p.Goal = fleet.DryRun, d.would.Action, d.would.Goal
+	}
+	switch {
+	case d.intent != nil:
+		p.Action, p.Goal, p.Mode = d.intent.Action, d.intent.Goal, fleet.Enforce
+		p.At = d.intent.Deadline
+		if d.intent.NextAt.After(p.At) && !d.intent.AcceptedAt.IsZero() {
+			p.At = d.intent.NextAt
+		}
+		p.Reason = d.intent.HeldBack
+		if p.Reason.IsZero() && len(d.intent.Verdicts) > 0 {
+			p.Reason = d.intent.Verdicts[0].Reason
+		}
+	case asked.Action != fleet.Keep:
+		p.Reason = asked.Verdicts[0].Reason
+		if sum := guard.Sum(d.rulings); sum.Answer == guard.Refuse && sum.Check != "mode" {
+			p.Action, p.Reason = fleet.Keep, sum.Reason
+		}
+	case d.unguarded:
+		p.Reason = fleet.Because(ReasonNoPolicy, nil)
+	default:
+		p.Reason, p.At = keepReason(d)
+	}
+	return p
+}
+
+// keepReason gives the answer of the policy that will speak next, or of the first
+// one.
+func keepReason(d decision) (fleet.Reason, time.Time) {
+	reason, at := d.step.Reason, time.Time{}
+	for n, v := range d.verdicts {
+		if n == 0 && v.Goal == fleet.Keep {
+			reason, at = v.Reason, v.Next
+		}
+		if !v.Next.IsZero() && (at.IsZero() || v.Next.Before(at)) {
+			reason, at = v.Reason, v.Next
+		}
+	}
+	return reason, at
+}
+
+// List lists every instance.
+func (a *App) List(ctx context.Context) (ctl.Listing, error) {
+	plan, err := a.Plan(ctx)
+	if err != nil {
+		return ctl.Listing{}, err
+	}
+	out := ctl.Listing{Now: plan.Now, Items: plan.Items, Scopes: plan.Scopes, Wallets: map[string]fleet.Wallet{}}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for name, w := range a.seen.wallets {
+		out.Wallets[name] = w
+	}
+	return out, nil
+}
+
+// Explain tells all that is known of one instance.
+func (a *App) Explain(ctx context.Context, name string) (ctl.Explanation, error) {
+	rt := a.runtime()
+	i, err := a.findInstance(name)
+	if err != nil {
+		return ctl.Explanation{}, err
+	}
+	decisions, _, err := a.think(ctx, rt)
+	if err != nil {
+		return ctl.Explanation{}, err
+	}
+	d, _ := find(decisions, func(d decision) bool { return d.instance.Ref == i.Ref })
+	out := ctl.Explanation{Now: a.clock.Now(), Planned: a.planned(d)}
+	out.Evidence, out.Runs = a.evidence(i.Ref)
+	holds, err := a.store.Holds(ctx, out.Now)
+	if err != nil {
+		return ctl.Explanation{}, err
+	}
+	out.Holds = holdsOf(holds, i.Ref)
+	if t, ok := a.inv.Get(i.Ref); ok {
+		out.SeenAt = t.SeenAt
+		out.Scope, _ = find(a.inv.Things().Scopes, func(s policies.ScopeState) bool {
+			return s.Scope == fleet.Scope{Account: i.Ref.Account, Region: t.Region}
+		})
+		if cost, ok := i.Price.For(out.Now.Sub(i.StartedAt)); ok && i.State == fleet.StateRunning {
+			out.CostSoFar = cost
+		}
+	}
+	for _, p := range rt.cfg.Policies {
+		if ok, err := p.Match(i); !ok || err != nil {
+			continue
+		}
+		for _, e := range p.Explain {
+			out.Sources = append(out.Sources, ctl.Setting{Policy: p.Name, Key: e.Key, Value: e.Value, From: string(e.From)})
+		}
+	}
+	out.History, err = a.store.Segments(ctx, i.Ref)
+	return out, err
+}
+
+// findInstance finds an instance by reference, id or a name that only one has.
+func (a *App) findInstance(name string) (fleet.Instance, error) {
+	var found []fleet.Instance
+	for _, i := range a.inv.Things().Instances {
+		if i.Ref.String() == name || i.Ref.ID == name || i.AccountName+"/"+i.Ref.ID == name {
+			return i, nil
+		}
+		if i.Name == name {
+			found = append(found, i)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return fleet.Instance{}, fmt.Errorf("there is no instance %q; curfew ls lists them", name)
+	}
+	refs := make([]string, 0, len(found))
+	for _, i := range found {
+		refs = append(refs, i.Ref.String())
+	}
+	return fleet.Instance{}, fmt.Errorf("%d instances are called %q; say which: %s", len(found), name, strings.Join(refs, ", "))
+}
+
+// Hold forbids acting on an instance for a time, and calls off what was
+// announced for it, in one transaction. What was requested from the platform
+// already cannot be called off, and the answer says so.
+func (a *App) Hold(ctx context.Context, r ctl.HoldRequest) (ctl.HoldAnswer, error) {
+	i, err := a.findInstance(r.Name)
+	if err != nil {
+		return ctl.HoldAnswer{}, err
+	}
+	out := ctl.HoldAnswer{Ref: i.Ref}
+	err = a.store.Update(ctx, func(tx *store.Tx) error {
+		if r.Until.IsZero() {
+			return tx.EndHolds(i.Ref)
+		}
+		if !r.Until.After(tx.Now) || r.Until.After(tx.Now.Add(longestHold)) {
+			return fmt.Errorf("a hold ends in the future, and within %d days", int(longestHold.Hours()/24))
+		}
+		out.Hold = fleet.Hold{Ref: i.Ref, Until: r.Until, By: r.By, Why: r.Why}
+		if err := tx.AddHold(&out.Hold); err != nil {
+			return err
+		}
+		open, err := tx.OpenIntents()
+		if err != nil {
+			return err
+		}
+		intent, ok := find(open, func(o fleet.Intent) bool { return o.Ref == i.Ref && o.Action != fleet.Start })
+		switch {
+		case !ok:
+			return nil
+		case intent.State != fleet.IntentPending:
+			out.TooLate = &intent
+			return nil
+		}
+		out.Abandoned = &intent
+		return a.exec.Abandon(tx, &intent, fleet.Because(guard.ReasonHeld, fleet.Values{
+			"by": fleet.Text(r.By), "until": fleet.Moment(r.Until), "why": fleet.Text(r.Why),
+		}))
+	})
+	if err != nil {
+		return ctl.HoldAnswer{}, err
+	}
+	a.log.Info().Str("instance", i.Ref.String()).Str("by", r.By).Time("until", r.Until).Str("why", r.Why).Msg("hold")
+	nudge(a.kick)
+	return out, nil
+}
+
+// Act journals an act by hand. It skips warning, cooldown and caps, never
+// protection, hold, data rules or mode.
+func (a *App) Act(ctx context.Context, r ctl.ActRequest) (fleet.Intent, error) {
+	rt := a.runtime()
+	i, err := a.findInstance(r.Name)
+	if err != nil {
+		return fleet.Intent{}, err
+	}
+	p, ok := a.account(i.Ref.Account)
+	if !ok {
+		return fleet.Intent{}, fmt.Errorf("the account of %s is not in the configuration", i.Ref)
+	}
+	intent := fleet.Intent{
+		Ref: i.Ref, Boot: i.Boot, Action: r.Action, Goal: r.Action, By: "hand:" + r.By, Subject: i,
+		Verdicts: []fleet.Verdict{{
+			Policy: "", Ref: i.Ref, Boot: i.Boot, Goal: r.Action,
+			Reason: fleet.Because(ReasonByHand, fleet.Values{"by": fleet.Text(r.By)}),
+		}},
+	}
+	d, err := a.readDesk(ctx, rt, a.inv.Things(), a.clock.Now())
+	if err != nil {
+		return fleet.Intent{}, err
+	}
+	step := policies.Step{Action: r.Action, Goal: r.Action}
+	rulings := guard.Ask(guard.Chain(), a.guardInput(rt, p, i, step, &intent, d))
+	if sum := guard.Sum(rulings); sum.Answer != guard.Allow {
+		return fleet.Intent{}, &RefusedError{Ruling: sum}
+	}
+	err = a.store.Update(ctx, func(tx *store.Tx) error {
+		open, err := tx.OpenIntents()
+		if err != nil {
+			return err
+		}
+		if other, ok := find(open, func(o fleet.Intent) bool { return o.Ref == i.Ref }); ok {
+			if other.State != fleet.IntentPending {
+				return fmt.Errorf("%s: act #%d (%s) is at the platform already; wait for it", i.DisplayName(), other.ID, other.Action)
+			}
+			if err := a.exec.Abandon(tx, &other, fleet.Because(ReasonByHand, fleet.Values{"by": fleet.Text(r.By)})); err != nil {
+				return err
+			}
+		}
+		return tx.OpenIntent(&intent, policies.Effect(i, r.Action))
+	})
+	if err != nil {
+		return fleet.Intent{}, err
+	}
+	a.log.Info().Int64("intent", intent.ID).Str("instance", i.Ref.String()).Str("action", r.Action.String()).Str("by", r.By).Msg("act by hand")
+	nudge(a.kick)
+	return intent, nil
+}
+
+// RefusedError says which check refuses an act by hand.
+type RefusedError struct{ Ruling guard.Ruling }
+
+// Error names the check and the reason's code; people are shown its text.
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("refused by %s: %s", e.Ruling.Check, e.Ruling.Reason.Code)
+}
+
+// Approve says yes to a waiting intent.
+func (a *App) Approve(ctx context.Context, id int64, by string) (fleet.Intent, error) {
+	var i fleet.Intent
+	err := a.store.Update(ctx, func(tx *store.Tx) (err error) {
+		if i, err = tx.Intent(id); err != nil {
+			return err
+		}
+		if i.State != fleet.IntentPending {
+			return fmt.Errorf("act #%d is %s; there is nothing to approve any more", id, i.State)
+		}
+		if err := tx.Approve(store.Approval{Intent: id, By: by, At: tx.Now, Expires: tx.Now.Add(approvalLasts)}); err != nil {
+			return err
+		}
+		i.NextAt = i.Deadline
+		return tx.SaveIntent(&i, fleet.IntentPending, "approved")
+	})
+	nudge(a.kick)
+	return i, err
+}
+
+// Journal lists the newest intents, or every step of one.
+func (a *App) Journal(ctx context.Context, q ctl.JournalQuery) (ctl.JournalAnswer, error) {
+	if q.Intent == 0 {
+		limit := q.Limit
+		if limit <= 0 {
+			limit = journalByDefault
+		}
+		is, err := a.store.Intents(ctx, limit)
+		return ctl.JournalAnswer{Intents: is}, err
+	}
+	i, err := a.store.Intent(ctx, q.Intent)
+	if err != nil {
+		return ctl.JournalAnswer{}, err
+	}
+	steps, err := a.store.Journal(ctx, q.Intent)
+	return ctl.JournalAnswer{Intents: []fleet.Intent{i}, Steps: steps}, err
+}
+
+// Status tells how the daemon is.
+func (a *App) Status(ctx context.Context) (ctl.Status, error) {
+	open, err := a.store.OpenIntents(ctx)
+	if err != nil {
+		return ctl.Status{}, err
+	}
+	things := a.inv.Things()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return ctl.Status{
+		Version: a.o.Version, Config: a.rt.cfg.File, Mode: a.rt.cfg.Mode, StartedAt: a.startedAt, Now: a.clock.Now(),
+		Instances: len(things.Instances), OpenActs: len(open), LastPass: a.lastPass, LastReload: a.lastReload,
+		Scopes: things.Scopes, DatabaseError: a.dbError,
+	}, nil
+}
+
+// Forget drops what is remembered of an account that is not in the configuration
+// any more. It refuses while an act is open.
+func (a *App) Forget(ctx context.Context, name string) error {
+	known, err := a.store.Accounts(ctx)
+	if err != nil {
+		return err
+	}
+	n := slices.IndexFunc(known, func(k store.Account) bool { return k.Name == name || k.Identity == name })
+	if n < 0 {
+		return fmt.Errorf("no account %q is remembered", name)
+	}
+	if _, configured := a.runtime().accountName(known[n].Identity); configured {
+		return fmt.Errorf("account %s is in the configuration; take it out first", name)
+	}
+	return a.store.Update(ctx, func(tx *store.Tx) error { return tx.ForgetAccount(known[n].Identity) })
+}

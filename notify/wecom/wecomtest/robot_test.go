@@ -1,0 +1,118 @@
+package wecomtest_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"curfew/notify/wecom/wecomtest"
+)
+
+const good = `{"msgtype":"text","text":{"content":"hello"}}`
+
+// post sends a body to a Robot, without a socket, and gives its answer.
+func post(t *testing.T, robot *wecomtest.Robot, method, target, contentType, body string) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, "https://robot.test"+target, bytes.NewBufferString(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", contentType)
+	resp, err := robot.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(answer)
+}
+
+func TestRobotComplainsOfWrongRequests(t *testing.T) {
+	const path, kind = "/cgi-bin/webhook/send?key=K", "application/json"
+	for name, c := range map[string]struct{ method, target, contentType, body, want string }{
+		"a wrong method":          {"PUT", path, kind, good, "not how a robot is called"},
+		"a wrong path":            {"POST", "/send?key=K", kind, good, "not how a robot is called"},
+		"a wrong content type":    {"POST", path, "text/plain", good, "content type"},
+		"an invented parameter":   {"POST", path + "&sign=1", kind, good, "one key and nothing else"},
+		"an unknown field":        {"POST", path, kind, `{"msgtype":"text","text":{"content":"x"},"at":1}`, "unknown field"},
+		"content of another type": {"POST", path, kind, `{"msgtype":"markdown","text":{"content":"x"}}`, "its own content"},
+		"content of two types":    {"POST", path, kind, `{"msgtype":"text","text":{"content":"x"},"markdown":{"content":"x"}}`, "its own content"},
+		"a type we do not send":   {"POST", path, kind, `{"msgtype":"markdown_v2"}`, "its own content"},
+		"no content":              {"POST", path, kind, `{"msgtype":"text","text":{"content":""}}`, "empty"},
+		"two values":              {"POST", path, kind, good + good, "more than one value"},
+		"what is not JSON":        {"POST", path, kind, "hello", "body"},
+		"what is not UTF-8":       {"POST", path, kind, "{\"msgtype\":\"text\",\"text\":{\"content\":\"\xff\"}}", "UTF-8"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var complaints []string
+			robot := wecomtest.New("K", time.Now, func(f string, a ...any) { complaints = append(complaints, fmt.Sprintf(f, a...)) })
+			post(t, robot, c.method, c.target, c.contentType, c.body)
+			if got := strings.Join(complaints, "\n"); !strings.Contains(got, c.want) {
+				t.Errorf("complaints %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestRobotKeepsThePlatformsLimits(t *testing.T) {
+	now := time.Date(2026, 11, 30, 2, 0, 0, 0, time.UTC)
+	robot := wecomtest.New("K", func() time.Time { return now }, t.Errorf)
+	send := func(key, body string) string {
+		return post(t, robot, "POST", "/cgi-bin/webhook/send?key="+key, "application/json; charset=utf-8", body)
+	}
+	text := func(kind string, n int) string {
+		return `{"msgtype":"` + kind + `","` + kind + `":{"content":"` + strings.Repeat("x", n) + `"}}`
+	}
+	expect := func(what, answer, code string) {
+		t.Helper()
+		if !strings.Contains(answer, `"errcode":`+code) {
+			t.Errorf("%s: %s, want %s", what, answer, code)
+		}
+	}
+	expect("a wrong key", send("other", good), "93000")
+	expect("text at its limit", send("K", text("text", 2048)), "0")
+	expect("text over its limit", send("K", text("text", 2049)), "40058")
+	expect("markdown at its limit", send("K", text("markdown", 4096)), "0")
+	expect("markdown over its limit", send("K", text("markdown", 4097)), "40058")
+	now = now.Add(59 * time.Second)
+	for range 18 {
+		expect("within the limit", send("K", good), "0")
+	}
+	expect("the 21st in a minute", send("K", good), "45009")
+	now = now.Add(time.Second)
+	expect("when the first two are a minute old", send("K", good), "0")
+	robot.Answer(wecomtest.Answer{Status: 502, Raw: "bad gateway"})
+	if got := send("K", good); got != "bad gateway" {
+		t.Errorf("a scripted answer: %q", got)
+	}
+	if len(robot.Messages()) != 21 || robot.Refused() != 5 {
+		t.Errorf("%d messages, %d refused", len(robot.Messages()), robot.Refused())
+	}
+	if last := robot.Messages()[20]; !last.At.Equal(now) || last.Type != "text" || last.Content != "hello" {
+		t.Errorf("last message %+v", last)
+	}
+}
+
+func TestRobotOnASocket(t *testing.T) {
+	robot, base := wecomtest.Start(t, "K", time.Now)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/cgi-bin/webhook/send?key=K", strings.NewReader(good))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := (&http.Client{}).Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if len(robot.Messages()) != 1 {
+		t.Errorf("%d messages", len(robot.Messages()))
+	}
+}

@@ -1,0 +1,119 @@
+package sim_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"curfew/fleet"
+	"curfew/providers/sim"
+)
+
+func TestTheDemoWorldTellsItsStory(t *testing.T) {
+	w, err := sim.LoadWorld(filepath.Join("testdata", "demo.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{T: t, time: time.Date(2026, 3, 2, 20, 0, 0, 0, time.UTC)}
+	b.Cloud = sim.New(sim.Options{Now: func() time.Time { return b.time }})
+	b.must(b.Load(w))
+	b.api = b.account("lab")
+
+	if got := b.wallet(); got.Cash != fleet.CNY(86_400_000) || got.Vouchers != fleet.CNY(5_000_000) {
+		t.Errorf("the wallet begins with %+v", got)
+	}
+	type seen struct {
+		Reached, Training, Done bool
+		Exit                    int // -1 while there is none
+	}
+	look := func() map[string]seen {
+		list, err := b.api.Instances(t.Context(), b.api.Scopes[0])
+		b.must(err)
+		out := map[string]seen{}
+		for _, i := range list {
+			e := b.look(i.Ref.ID, []string{"/root/out/DONE"}, []string{"/root/out/train.log"})
+			s := seen{Reached: e.Facts.Reached, Training: len(commands(e.Facts)) > 0, Done: e.Facts.Files["/root/out/DONE"].Exists, Exit: -1}
+			for _, r := range e.Facts.BoxRuns {
+				if r.ExitCode != nil {
+					s.Exit = *r.ExitCode
+				}
+			}
+			out[i.Name] = s
+		}
+		return out
+	}
+	at := func(minute time.Duration, want map[string]seen) {
+		t.Helper()
+		b.pass(b.time.Truncate(24 * time.Hour).Add(20*time.Hour + minute*time.Minute).Sub(b.time))
+		if diff := cmp.Diff(want, look()); diff != "" {
+			t.Errorf("after %d minutes, wanted (-) and got (+):\n%s", minute, diff)
+		}
+	}
+	trains, dark := seen{Reached: true, Training: true, Exit: -1}, seen{Exit: -1}
+	at(0, map[string]seen{"exp-llama": trains, "exp-crash": trains, "exp-busy": trains, "exp-dark": dark, "exp-oldcontract": trains})
+	at(5, map[string]seen{
+		"exp-llama": {Reached: true, Done: true}, "exp-crash": {Reached: true, Exit: 1}, "exp-busy": trains,
+		"exp-dark": dark, "exp-oldcontract": {Reached: true, Done: true},
+	})
+	at(15, map[string]seen{
+		"exp-llama": {Reached: true, Done: true}, "exp-crash": {Reached: true, Exit: 1}, "exp-busy": trains,
+		"exp-dark": dark, "exp-oldcontract": {Reached: true, Done: true},
+	})
+
+	// What the old contract costs when stopped is told only then.
+	before := b.read("sim-oldcontract")
+	if before.OnStop.EndsBilling != fleet.Unsure || before.OnStop.StillCosts.Known() {
+		t.Errorf("before its stop the old contract tells %+v", before.OnStop)
+	}
+	b.must(b.stop("sim-oldcontract"))
+	b.pass(time.Minute)
+	after := b.read("sim-oldcontract")
+	if still, ok := after.CostNow().For(time.Hour); !ok || still != fleet.CNY(350_000) {
+		t.Errorf("stopped, the old contract costs %s (known: %v)", still, ok)
+	}
+}
+
+func TestWorldFilesAreStrict(t *testing.T) {
+	for name, c := range map[string]struct{ file, want string }{
+		"an unknown key":             {"instances:\n  - id: a\n    gpus: 1\n", `gpus`},
+		"a duration without a unit":  {"timing: {boot_time: 20}\n", "boot_time"},
+		"money without a currency":   {"instances:\n  - {id: a, price: 1.98}\n", "1.98 CNY"},
+		"an id given twice":          {"instances: [{id: a}, {id: a}]\n", "there is an instance a already"},
+		"an account given twice":     {"accounts: [{name: lab}, {name: lab}]\n", "account lab is given twice"},
+		"an account without a name":  {"accounts: [{cash: 1 CNY}]\n", "needs a name"},
+		"two currencies":             {"accounts: [{name: lab, cash: 1 CNY}]\ninstances: [{id: a, price: 1 USD}]\n", "pays in CNY"},
+		"vouchers of another kind":   {"accounts: [{name: lab, cash: 1 CNY, vouchers: 1 USD}]\n", "one currency"},
+		"a disk of another currency": {"disks: [{id: d, price: 1 USD}]\n", "pays in CNY"},
+		"a disk without an id":       {"disks: [{name: d}]\n", "needs an id"},
+		"an unknown state":           {"instances: [{id: a, state: sleeping}]\n", `state "sleeping"`},
+		"an unknown billing":         {"instances: [{id: a, billing: day}]\n", `billing "day"`},
+		"an unknown charge":          {"instances: [{id: a, charge: gift}]\n", `charge "gift"`},
+		"an unknown answer":          {"instances: [{id: a, stop_ends_billing: maybe}]\n", `"maybe"`},
+		"unknown keeping":            {"instances: [{id: a, stop_keeps: some}]\n", `"some"`},
+		"a negative age":             {"instances: [{id: a, age: -1h}]\n", "age is -1h"},
+		"an unknown region":          {"accounts: [{name: lab, regions: [north]}]\ninstances: [{id: a, region: west}]\n", `region "west"`},
+		"a process before the boot":  {"instances: [{id: a, age: 1h, box: {processes: [{command: x, from: -2h}]}}]\n", "begins 1h0m0s before"},
+		"a process that ends first":  {"instances: [{id: a, box: {processes: [{command: x, from: 2m, to: 1m}]}}]\n", "not after its beginning"},
+		"an unknown reading":         {"instances: [{id: a, box: {unreadable: [{reading: gpu}]}}]\n", `reading "gpu"`},
+		"utilisation of more":        {"instances: [{id: a, box: {gpu: [{util: \"130\"}]}}]\n", `"130"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := sim.ReadWorld("world.yaml", strings.NewReader(c.file))
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "world.yaml: ") {
+				t.Errorf("got %v, want an error of world.yaml that says %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestAnEmptyWorldIsAWorld(t *testing.T) {
+	if _, err := sim.ReadWorld("world.yaml", strings.NewReader("")); err != nil {
+		t.Error(err)
+	}
+	if _, err := sim.LoadWorld(filepath.Join(t.TempDir(), "none.yaml")); err == nil {
+		t.Error("a file that is not there gives no error")
+	}
+}
