@@ -83,7 +83,7 @@ type Facts struct {
 	// one process: an empty list inside a container is not an answer.
 	ProcessesRead bool `json:"processes_read,omitempty"`
 	// Unreadable lists the readings that failed: cards, processes, sessions,
-	// runs, hold.
+	// runs, hold, load.
 	Unreadable map[string]string `json:"unreadable,omitempty"`
 }
 

@@ -85,12 +85,13 @@ func (p *page) body() {
 		p.cost()
 	}
 	p.handed()
-	p.reasons()
+	why := len(p.lines)
 	if p.subject.Ref.Kind == fleet.KindInstance || p.acts() {
 		p.after()
 	}
 	p.next()
 	p.reference()
+	p.reasons(why)
 }
 
 // name is what people call the subject; empty where there is none.

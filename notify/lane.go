@@ -106,6 +106,12 @@ func (l *lane) flush(ctx context.Context, due []Delivery, all bool) error {
 			}
 			continue
 		}
+		if d.overtaken() {
+			if err := l.record(ctx, result{d: d, v: Verdict{Code: CodeOvertaken}, now: now}); err != nil {
+				return err
+			}
+			continue
+		}
 		if d.expired(now) {
 			l.log.Error().Int64("notice", d.NoticeID).Int("attempt", d.Attempt).Msg("notice expired before the channel took it")
 			if err := l.record(ctx, result{d: d, v: Verdict{Code: CodeExpired}, now: now}); err != nil {

@@ -3,6 +3,8 @@ package notify
 import (
 	"context"
 	"time"
+
+	"curfew/fleet"
 )
 
 // Delivery is one notice on its way to one channel. It lives in the outbox until
@@ -11,9 +13,9 @@ type Delivery struct {
 	ID       int64
 	NoticeID int64
 	Channel  string
-	// Notice is what to tell. Its Intent's AcceptedAt and Deadline are those of
-	// the journal at the time of reading, so that a channel that comes late does
-	// not promise more time than there is.
+	// Notice is what to tell. Its Intent's State, AcceptedAt and Deadline are those
+	// of the journal at the time of reading, so that a channel that comes late does
+	// not promise more time than there is, or announce what is over.
 	Notice    Notice
 	Attempt   int // attempts made
 	NextAt    time.Time
@@ -39,6 +41,7 @@ const (
 	CodeNoChannel = "no-channel" // the channel is no longer configured
 	CodeTimeout   = "timeout"    // the channel did not answer in time
 	CodePostponed = "postponed"  // not tried: the channel has no room before next
+	CodeOvertaken = "overtaken"  // an announcement of an act that is no longer to come
 )
 
 const (
@@ -89,6 +92,13 @@ func backoff(attempt int, factor time.Duration) time.Duration {
 		d *= factor
 	}
 	return min(d, backoffMost)
+}
+
+// overtaken reports whether the delivery announces an act that was done or given
+// up since.
+func (d Delivery) overtaken() bool {
+	i := d.Notice.Intent
+	return d.Notice.Event == EventPending && i != nil && i.State != "" && i.State != fleet.IntentPending
 }
 
 // expired reports whether the delivery's time is over.

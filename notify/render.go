@@ -10,13 +10,18 @@ import (
 	"curfew/internal/text"
 )
 
-// How much of a message may be spent on words that come from outside. With
-// these, what a person needs to decide fits the smallest channel (2048 bytes).
+// How much of a message may be spent on words that come from outside. The
+// reasons get what the other lines leave of the smallest channel (2048 bytes
+// plain, 4096 with markup), so that what a person needs to decide is never what
+// is cut off.
 const (
-	maxNameBytes   = 64
-	maxReasonBytes = 280
-	maxReasons     = 4
-	maxTitleBytes  = 220
+	maxNameBytes     = 48
+	maxTitleBytes    = 200
+	maxReasons       = 4
+	maxReasonBytes   = 280
+	leastReasonBytes = 40
+	maxPlainBytes    = 2000
+	maxMarkdownBytes = 4000
 )
 
 // The titles.
@@ -194,17 +199,18 @@ func (p *page) headline() string {
 	return name + " · " + first
 }
 
-// deadline is when the act may be done: the journal's, or, for a warning that
-// nobody has accepted yet, what this acceptance would make it. It is shown in
-// whole minutes, rounded to the earlier one, unless it is near.
+// deadline is when the act may be done: for a warning that nobody has accepted
+// yet, what this acceptance would make it. It is never earlier than the
+// journal's.
 func (p *page) deadline() time.Time {
-	if !p.intent.Deadline.IsZero() && !p.intent.Deadline.Before(p.now) {
+	least := p.now
+	if p.intent.AcceptedAt.IsZero() {
+		least = p.now.Add(p.intent.Warn)
+	}
+	if p.intent.Deadline.After(least) {
 		return p.intent.Deadline
 	}
-	if !p.intent.Deadline.IsZero() {
-		return p.now
-	}
-	return p.now.Add(p.intent.Warn)
+	return least
 }
 
 // moment is a time in whole minutes, rounded to the earlier one, unless it is
@@ -251,25 +257,34 @@ func (p *page) plain() string {
 	return b.String()
 }
 
-// reasons adds why: what each policy said, the news where the title does not
-// give it whole, and what else was known; each once.
-func (p *page) reasons() {
+// reasons puts why in at the given line: what each policy said, the news where
+// the title does not give it whole, and what else was known; each once, as far
+// as there is room.
+func (p *page) reasons(at int) {
+	var quotes []line
 	var seen []string
 	title := p.title()
+	plain := maxPlainBytes - len(title) - len(p.plain())
+	markup := maxMarkdownBytes - len(Escape(title)) - len(p.markdown())
+	left := 0
 	add := func(policy string, why fleet.Reason) {
 		words := strings.TrimSpace(clean(p.r.Reason(why, p.now)))
 		if words == "" || slices.Contains(seen, words) || strings.Contains(title, words) {
 			return
 		}
 		seen = append(seen, words)
-		if len(seen) > maxReasons {
-			return
-		}
-		words = Cut(words, maxReasonBytes)
+		words = Cut(words, max(leastReasonBytes, min(maxReasonBytes, plain/2, markup/4)))
 		if policy != "" {
 			words = p.say(linePolicy, fleet.Values{"policy": fleet.Text(oneLine(policy, maxNameBytes)), "why": fleet.Text(words)})
 		}
-		p.lines = append(p.lines, line{words: words, quote: true})
+		breaks := 1 + strings.Count(words, "\n")
+		costPlain, costMarkup := len(words)+3*breaks, len(Escape(words))+3*breaks
+		if len(quotes) == maxReasons || costPlain > plain || costMarkup > markup {
+			left++
+			return
+		}
+		plain, markup = plain-costPlain, markup-costMarkup
+		quotes = append(quotes, line{words: words, quote: true})
 	}
 	news := p.n.Reason
 	if news.IsZero() && p.n.Event == EventPutOff {
@@ -293,7 +308,8 @@ func (p *page) reasons() {
 	for _, b := range p.n.Because {
 		add("", b)
 	}
-	if more := len(seen) - maxReasons; more > 0 {
-		p.lines = append(p.lines, line{words: p.say(lineMore, fleet.Values{"n": fleet.Text(strconv.Itoa(more))}), quote: true})
+	if left > 0 {
+		quotes = append(quotes, line{words: p.say(lineMore, fleet.Values{"n": fleet.Text(strconv.Itoa(left))}), quote: true})
 	}
+	p.lines = slices.Insert(p.lines, at, quotes...)
 }

@@ -2,6 +2,7 @@ package policies_test
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"reflect"
 	"slices"
@@ -20,6 +21,15 @@ type drawn struct {
 	view   policies.View
 	looks  map[fleet.Ref][]fleet.Evidence
 	policy policies.Training
+}
+
+// TestMain draws more views than rapid does by itself, since most lead to no
+// wish; -rapid.checks still has the last word.
+func TestMain(m *testing.M) {
+	if err := flag.Set("rapid.checks", "3000"); err != nil {
+		panic(err)
+	}
+	m.Run()
 }
 
 var base = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -18,6 +18,10 @@ const (
 	DefaultApart = time.Minute
 )
 
+// lookSlack is how long after the beginning of a look a process that it shows
+// may have started; one later than that tells of a clock that is wrong.
+const lookSlack = time.Minute
+
 // workLoad is the load average from which the processor counts as used.
 const workLoad = 0.5
 
@@ -118,8 +122,8 @@ func (f *follower) process(rule RunRule) {
 func (f *follower) matching(rule RunRule, last *fleet.Run) {
 	seenAt := f.look.SeenAt
 	since := f.look.Facts.MatchedSince[rule.Policy]
-	if since.After(seenAt) {
-		since = seenAt
+	if since.After(seenAt.Add(lookSlack)) {
+		since = time.Time{}
 	}
 	if last != nil {
 		// What it was made of is gone and others have taken its place: what the
@@ -142,7 +146,7 @@ func (f *follower) matching(rule RunRule, last *fleet.Run) {
 		}
 	}
 	started := since
-	if started.IsZero() || (last != nil && started.Before(last.EndedAt)) {
+	if started.IsZero() || last != nil && (started.Before(last.EndedAt) || started.Unix() <= last.StartedAt.Unix()) {
 		started = seenAt
 	}
 	f.begin(fleet.Run{
@@ -348,7 +352,7 @@ func (f *follower) busyAfter() {
 
 // uses reports whether GPU or CPU are used, and whether that could be told.
 func uses(facts fleet.Facts) (used, known bool) {
-	known = facts.Reached && !unread(facts, "cards")
+	known = facts.Reached && !unread(facts, "cards") && !unread(facts, "load")
 	for _, c := range facts.Cards {
 		u, ok := utilization(c)
 		used = used || u > 0

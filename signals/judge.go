@@ -37,6 +37,7 @@ const (
 	ReasonReadingSessions  fleet.Code = "signal.reading.sessions"
 	ReasonReadingRuns      fleet.Code = "signal.reading.runs"
 	ReasonReadingHold      fleet.Code = "signal.reading.hold"
+	ReasonReadingLoad      fleet.Code = "signal.reading.load"
 )
 
 // A card that claims to do nothing while it draws this much power and holds
@@ -209,6 +210,8 @@ func reading(what string) fleet.Value {
 		return fleet.Nested(fleet.Because(ReasonReadingRuns, nil))
 	case "hold":
 		return fleet.Nested(fleet.Because(ReasonReadingHold, nil))
+	case "load":
+		return fleet.Nested(fleet.Because(ReasonReadingLoad, nil))
 	}
 	return fleet.Text(what)
 }

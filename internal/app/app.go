@@ -49,15 +49,16 @@ type Options struct {
 
 // The pauses and limits of the loops.
 const (
-	callTimeout     = 30 * time.Second
-	writeTimeout    = 30 * time.Second
-	beatEvery       = 20 * time.Second
-	deafAfter       = time.Minute // a longer silence means that nobody could say "wait"
-	idlePass        = time.Minute // a pass at least this often
-	flushAtLeast    = time.Minute
-	pruneEvery      = 6 * time.Hour
-	actsAtOnce      = 8
-	lookBeforeWrite = 45 * time.Second
+	callTimeout      = 30 * time.Second
+	writeTimeout     = 30 * time.Second
+	beatEvery        = 20 * time.Second
+	deafAfter        = time.Minute // a longer silence means that nobody could say "wait"
+	idlePass         = time.Minute // a pass at least this often
+	flushAtLeast     = time.Minute
+	pruneEvery       = 6 * time.Hour
+	actsAtOnce       = 8
+	restAfterFailure = 15 * time.Second
+	lookBeforeWrite  = 45 * time.Second
 )
 
 // App is one daemon.
@@ -81,7 +82,8 @@ type App struct {
 	lastReload string
 	dbError    string
 	busy       map[int64]bool // intents being carried out
-	noted      map[fleet.Ref]fleet.Activity
+	resting    map[int64]time.Time
+	noted      map[fleet.Ref]noted
 	plan       []decision // of the newest pass
 
 	passing sync.Mutex // passes never overlap
@@ -97,7 +99,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 	a := &App{
 		o: o, clock: o.Clock, log: o.Log, startedAt: o.Clock.Now(),
 		kick: make(chan struct{}, 1), mail: make(chan struct{}, 1), rebuilt: make(chan struct{}, 1),
-		seen: newSightings(), busy: map[int64]bool{}, noted: map[fleet.Ref]fleet.Activity{},
+		seen: newSightings(), busy: map[int64]bool{}, resting: map[int64]time.Time{}, noted: map[fleet.Ref]noted{},
 	}
 	a.store, err = store.Open(ctx, store.Options{DSN: cfg.State, Now: o.Clock.Now, OnCommit: o.OnCommit})
 	if err != nil {
@@ -190,7 +192,7 @@ func (a *App) watchers(ctx context.Context) error {
 		round, cancel := context.WithCancel(ctx)
 		var wg sync.WaitGroup
 		for _, acc := range rt.accounts {
-			wg.Go(func() { a.poll(round, rt, acc) })
+			wg.Go(func() { a.poll(round, acc) })
 		}
 		for _, s := range rt.sources {
 			wg.Go(func() { a.look(round, rt, s) })

@@ -26,6 +26,7 @@ const (
 	ReasonOtherStep    fleet.Code = "app.other-step"
 	ReasonNoFreshLook  fleet.Code = "app.no-fresh-look"
 	ReasonByHand       fleet.Code = "app.by-hand"
+	ReasonDeaf         fleet.Code = "app.deaf"
 )
 
 // decision is what a pass thinks of one instance.
@@ -115,7 +116,7 @@ func (a *App) view(rt *runtime, things policies.Things, d *desk) policies.View {
 	required := rt.required()
 	for _, i := range things.Instances {
 		looks, runs := a.evidence(i.Ref)
-		runs = slices.DeleteFunc(runs, func(r fleet.Run) bool { return !r.Boot.Same(i.Boot) })
+		runs = slices.DeleteFunc(runs, func(r fleet.Run) bool { return !r.Boot.Same(i.Boot) || !rt.follows(r) })
 		v.Activity[i.Ref] = signals.Fuse(d.now, i, looks, runs, required)
 		if len(runs) > 0 {
 			v.Runs[i.Ref] = runs
@@ -125,6 +126,12 @@ func (a *App) view(rt *runtime, things policies.Things, d *desk) policies.View {
 		}
 	}
 	return v
+}
+
+// follows reports whether anybody still looks for the run: one of a policy that
+// is gone would stay open for ever.
+func (rt *runtime) follows(r fleet.Run) bool {
+	return r.Policy == "" || slices.ContainsFunc(rt.cfg.Policies, func(p config.Policy) bool { return p.Name == r.Policy })
 }
 
 // required names the sources without whose word nothing is idle: those that see
@@ -234,7 +241,7 @@ func (a *App) guardInput(rt *runtime, p providers.Account, i fleet.Instance, ste
 	in := guard.Input{
 		Now: d.now, Action: step.Action, Thing: i, Effect: policies.Effect(i, step.Action),
 		Can: p.Can(step.Action), AccountMode: rt.accountMode(i.Ref), FileMode: rt.cfg.Mode,
-		Protected: rt.protection(i), Ceiling: rt.ceiling(i), Holds: holdsOf(d.holds, i.Ref), BoxHold: a.boxHold(i, d.now),
+		Protected: rt.protection(i), Ceiling: rt.ceiling(i), Holds: holdsOf(d.holds, i.Ref), BoxHold: a.boxHold(i),
 	}
 	for _, v := range step.Verdicts {
 		in.Terms = append(in.Terms, v.Terms)
@@ -250,8 +257,11 @@ func (a *App) guardInput(rt *runtime, p providers.Account, i fleet.Instance, ste
 		}
 	}
 	// The cooldown is not between the steps of one goal.
-	if last, ok := d.last[i.Ref]; ok && !(last.Goal > last.Action && last.Boot == i.Boot && last.Outcome != fleet.OutcomeFailedWrite) {
-		in.LastAct = last.ClosedAt
+	if last, ok := d.last[i.Ref]; ok {
+		step := last.Goal > last.Action && last.Boot == i.Boot && last.Outcome != fleet.OutcomeFailedWrite
+		if !step {
+			in.LastAct = last.ClosedAt
+		}
 	}
 	caps := map[fleet.Action]config.Cap{fleet.Stop: rt.cfg.Caps.Stop, fleet.Release: rt.cfg.Caps.Release, fleet.Delete: rt.cfg.Caps.Delete}
 	limit := caps[in.Effect]
@@ -281,7 +291,7 @@ func holdsOf(all []fleet.Hold, ref fleet.Ref) []fleet.Hold {
 
 // boxHold is the hold file of the newest look inside, for as long as it lasts:
 // a hold outlives the look that saw it.
-func (a *App) boxHold(i fleet.Instance, now time.Time) time.Time {
+func (a *App) boxHold(i fleet.Instance) time.Time {
 	looks, _ := a.evidence(i.Ref)
 	var until time.Time
 	for _, e := range looks {
@@ -348,6 +358,9 @@ func (a *App) ask(tx *store.Tx, i fleet.Instance, in fleet.Intent, since time.Ti
 	d, err := deskIn(tx, in)
 	if err != nil {
 		return execute.Answer{}, err
+	}
+	if deaf, err := a.deaf(tx); err != nil || deaf {
+		return execute.Answer{Word: execute.PutOff, Reason: fleet.Because(ReasonDeaf, nil), Silent: true}, err
 	}
 	things := a.inv.Things()
 	d.running = countRunning(rt, things)

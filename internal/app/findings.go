@@ -53,6 +53,31 @@ func accountFindings(rt *runtime, scopes []policies.ScopeState, now time.Time) [
 	return out
 }
 
+// blindAfter is how long it may be unknown what a guarded instance does before
+// people are told.
+const blindAfter = 10 * time.Minute
+
+// blindFindings says of which guarded instances it cannot be told what they do,
+// and what they cost meanwhile.
+func (a *App) blindFindings(decisions []decision, now time.Time) []fleet.Finding {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var out []fleet.Finding
+	for _, d := range decisions {
+		last, ok := a.noted[d.instance.Ref]
+		if !ok || d.unguarded || d.instance.State != fleet.StateRunning || d.activity.Activity != fleet.Unknown ||
+			last.activity != fleet.Unknown || last.boot != d.instance.Boot || now.Sub(last.since) < blindAfter {
+			continue
+		}
+		out = append(out, fleet.Finding{
+			Ref: d.instance.Ref, Severity: fleet.Warning, Category: fleet.CategoryHealth,
+			Condition: "blind", Period: string(d.instance.Boot),
+			Reason: fleet.Because(ReasonBlind, fleet.Values{"since": fleet.Moment(last.since), "why": fleet.Nested(d.activity.Reason)}),
+		})
+	}
+	return out
+}
+
 const conditionDark = "account-dark"
 
 func (rt *runtime) accountName(identity string) (string, bool) {

@@ -41,20 +41,85 @@ type lab struct {
 	cancel context.CancelFunc
 	done   chan error
 
-	kill func() bool // asked around every commit and write; true kills the daemon
-	dead bool
-	mu   sync.Mutex
+	kill     func() bool // asked around every commit and write; true kills the daemon
+	dead     bool
+	diskFull bool // the disk is full
+	mu       sync.Mutex
+
+	clock *jumping
+}
+
+// jumping is a clock that can be set.
+type jumping struct {
+	sched.Wall
+	mu     sync.Mutex
+	offset time.Duration
+}
+
+// Now gives the time as it was set.
+func (j *jumping) Now() time.Time {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.Wall.Now().Add(j.offset)
+}
+
+func (j *jumping) jump(d time.Duration) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.offset += d
+}
+
+var errDiskFull = errors.New("database or disk is full")
+
+// full lets every commit fail from now on, or no more.
+func (l *lab) full(on bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.diskFull = on
+}
+
+// untilStopped lets time pass until the platform shows the instance stopped and
+// the release is announced.
+func (l *lab) untilStopped(id string) {
+	l.t.Helper()
+	for range 60 {
+		l.run(time.Minute)
+		if l.cloud.State(id) == fleet.StateStopped {
+			l.run(time.Minute)
+			return
+		}
+	}
+	l.t.Fatalf("%s was never stopped\n%s", id, l.out)
+}
+
+// wantTold asks how many notices say something.
+func (l *lab) wantTold(what string, times int) {
+	l.t.Helper()
+	if n := strings.Count(l.out.String(), what); n != times {
+		l.t.Errorf("%q was told %d times, want %d:\n%s", what, n, times, l.out)
+	}
 }
 
 // transcript collects what the console channel prints.
 type transcript struct {
-	mu sync.Mutex
-	b  bytes.Buffer
+	mu     sync.Mutex
+	b      bytes.Buffer
+	broken bool
+}
+
+// fail lets every write fail from now on, or no more.
+func (t *transcript) fail(on bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.broken = on
 }
 
 func (t *transcript) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.broken {
+		return 0, errors.New("nobody listens")
+	}
 	return t.b.Write(p)
 }
 
@@ -118,6 +183,9 @@ func (l *lab) mayDie(point bool) error {
 	if l.dead {
 		return errKilled
 	}
+	if l.diskFull {
+		return errDiskFull
+	}
 	if point && l.kill != nil && l.kill() {
 		l.dead = true
 		l.cancel()
@@ -127,22 +195,37 @@ func (l *lab) mayDie(point bool) error {
 }
 
 func (l *lab) options() Options {
+	var clock sched.Clock = sched.Wall{}
+	if l.clock != nil {
+		clock = l.clock
+	}
 	return Options{
 		Version: "test",
 		Load: func() (*config.Config, error) {
 			return config.Parse(filepath.Join(l.dir, "curfew.yaml"), []byte(l.yaml), l.registry())
 		},
-		Registry: l.registry(), Clock: sched.Wall{}, Log: zerolog.New(l.logs).With().Timestamp().Logger(), Out: l.out,
+		Registry: l.registry(), Clock: clock, Log: zerolog.New(l.logs).With().Timestamp().Logger(), Out: l.out,
 		Language:  text.English,
 		LookupEnv: func(string) (string, bool) { return "", false },
-		ReadFile:  os.ReadFile,
+		ReadFile:  func(string) ([]byte, error) { return []byte("a-token"), nil },
 		World:     func(string) (any, error) { return l.cloud, nil },
 		OnCommit:  func(_ store.Phase, journal bool) error { return l.mayDie(journal) },
 	}
 }
 
 func (l *lab) registry() config.Registry {
-	return config.Registry{Providers: []providers.Kind{sim.Kind()}, Channels: []notify.Kind{console.Kind()}}
+	// A platform with a token and no word on who its user is.
+	tokened := sim.Kind()
+	tokened.Name, tokened.Credentials = "tokened", []string{"token"}
+	tokened.Open = func(o providers.Options) (providers.Provider, error) {
+		o.Account, o.World = "lab", l.cloud
+		p, err := sim.Kind().Open(o)
+		if err != nil {
+			return nil, err
+		}
+		return nameless{p.(simulated)}, nil
+	}
+	return config.Registry{Providers: []providers.Kind{sim.Kind(), tokened}, Channels: []notify.Kind{console.Kind()}}
 }
 
 // start starts a daemon over the lab's state. It fails only where it was killed
@@ -240,7 +323,11 @@ func (l *lab) wantOutcomes(want ...string) {
 	l.t.Helper()
 	var got []string
 	for _, i := range l.journal() {
-		got = append([]string{fmt.Sprintf("%s %s %s", i.Ref.ID, i.Action, i.Outcome)}, got...)
+		line := fmt.Sprintf("%s %s %s", i.Ref.ID, i.Action, i.Outcome)
+		if i.Open() {
+			line += fmt.Sprintf("(%s until %s: %s)", i.State, i.NextAt.Format(time.TimeOnly), i.HeldBack.Code)
+		}
+		got = append([]string{line}, got...)
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		l.t.Errorf("journal:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -252,3 +339,20 @@ func inLab(t *testing.T, story func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, story)
 }
+
+// simulated is all that a simulated provider can do.
+type simulated interface {
+	providers.Provider
+	providers.Stopper
+	providers.Starter
+	providers.Releaser
+	providers.Access
+	providers.DiskLister
+	providers.Wallet
+}
+
+// nameless is a platform that does not tell who its user is.
+type nameless struct{ simulated }
+
+// Identity tells nothing.
+func (nameless) Identity(context.Context) (string, error) { return "", nil }

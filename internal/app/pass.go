@@ -25,12 +25,11 @@ func (a *App) wake(ctx context.Context) error { return a.beat(ctx) }
 // a clock that jumped, every announced act whose deadline passed meanwhile is
 // announced anew: the promised time to say "wait" was not given.
 func (a *App) beat(ctx context.Context) error {
-	last, err := a.store.Meta(ctx, beatKey)
-	if err != nil {
-		return err
-	}
-	heard, _ := time.Parse(time.RFC3339, last) // the first start of all has none
 	return a.store.Update(ctx, func(tx *store.Tx) error {
+		heard, err := lastBeat(tx)
+		if err != nil {
+			return err
+		}
 		if !heard.IsZero() && tx.Now.Sub(heard) > deafAfter {
 			if err := a.announceAnew(tx, heard); err != nil {
 				return err
@@ -38,6 +37,20 @@ func (a *App) beat(ctx context.Context) error {
 		}
 		return tx.SetMeta(beatKey, tx.Now.Format(time.RFC3339))
 	})
+}
+
+func lastBeat(tx *store.Tx) (time.Time, error) {
+	last, err := tx.Meta(beatKey)
+	heard, _ := time.Parse(time.RFC3339, last) // the first start of all has none
+	return heard, err
+}
+
+// deaf reports whether the last beat is so old that a deadline may have passed
+// while nobody could say "wait": nothing is written before the next beat has
+// seen to it.
+func (a *App) deaf(tx *store.Tx) (bool, error) {
+	heard, err := lastBeat(tx)
+	return tx.Now.Sub(heard) > deafAfter, err
 }
 
 func (a *App) announceAnew(tx *store.Tx, heard time.Time) error {
@@ -137,8 +150,9 @@ func (a *App) carryOut(ctx context.Context, acts *sync.WaitGroup) (time.Time, er
 		}
 		acts.Go(func() {
 			defer nudge(a.kick)
-			defer a.giveBack(i.ID)
-			if _, err := a.exec.Step(ctx, i.ID); err != nil && ctx.Err() == nil {
+			_, err := a.exec.Step(ctx, i.ID)
+			a.giveBack(i.ID, err)
+			if err != nil && ctx.Err() == nil {
 				if !errors.Is(err, store.ErrChanged) {
 					a.databaseIs(err)
 				}
@@ -149,22 +163,28 @@ func (a *App) carryOut(ctx context.Context, acts *sync.WaitGroup) (time.Time, er
 	return next, nil
 }
 
-// take marks an intent as being carried out; false if it is already, or if
-// enough are.
+// take marks an intent as being carried out; false if it is already, if enough
+// are, or if it rests after a step that failed.
 func (a *App) take(id int64) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.busy[id] || len(a.busy) >= actsAtOnce {
+	if a.busy[id] || len(a.busy) >= actsAtOnce || a.clock.Now().Before(a.resting[id]) {
 		return false
 	}
 	a.busy[id] = true
 	return true
 }
 
-func (a *App) giveBack(id int64) {
+// giveBack ends a step. After one that failed (the state could not be written,
+// mostly) the intent rests, so that nothing is tried in a tight loop.
+func (a *App) giveBack(id int64, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.busy, id)
+	delete(a.resting, id)
+	if err != nil {
+		a.resting[id] = a.clock.Now().Add(restAfterFailure)
+	}
 }
 
 // Pass asks every policy once and brings the intents into line with the answers.
@@ -211,7 +231,8 @@ func (a *App) think(ctx context.Context, rt *runtime) ([]decision, []fleet.Findi
 	for _, i := range things.Instances {
 		decisions = append(decisions, a.decide(rt, i, v.Activity[i.Ref], by[i.Ref], d))
 	}
-	return decisions, append(result.Findings, accountFindings(rt, things.Scopes, d.now)...), nil
+	findings := append(result.Findings, accountFindings(rt, things.Scopes, d.now)...)
+	return decisions, append(findings, a.blindFindings(decisions, d.now)...), nil
 }
 
 // reconcile opens, joins and abandons intents, and tells what is new. It writes
@@ -359,6 +380,13 @@ func (a *App) tellOnce(ctx context.Context, n notify.Notice, repeat time.Duratio
 	return a.store.Update(ctx, func(tx *store.Tx) error { return a.tell(tx, n, repeat) })
 }
 
+// noted is the activity an instance was last seen in, and since when.
+type noted struct {
+	activity fleet.Activity
+	boot     fleet.Boot
+	since    time.Time
+}
+
 // noteActivity keeps the history of what an instance was doing, on changes only.
 func (a *App) noteActivity(ctx context.Context, d decision) error {
 	if d.instance.State != fleet.StateRunning || d.unguarded {
@@ -367,12 +395,12 @@ func (a *App) noteActivity(ctx context.Context, d decision) error {
 	a.mu.Lock()
 	before, known := a.noted[d.instance.Ref]
 	a.mu.Unlock()
-	now := d.activity.Activity
-	if known && before == now {
+	now := noted{d.activity.Activity, d.instance.Boot, a.clock.Now()}
+	if known && before.activity == now.activity && before.boot == now.boot {
 		return nil
 	}
 	if err := a.store.Update(ctx, func(tx *store.Tx) error {
-		return tx.Segment(d.instance.Ref, "activity", now.String(), tx.Now)
+		return tx.Segment(d.instance.Ref, "activity", now.activity.String(), tx.Now)
 	}); err != nil {
 		return err
 	}

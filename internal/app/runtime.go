@@ -317,13 +317,14 @@ func (a *App) openSource(rt *runtime, entry config.Signal, worlds map[string]any
 		}
 		s.signals, err = sshsignal.New(sshsignal.Options{
 			Every: entry.Every, Timeout: entry.Timeout, Key: key, Access: a.access, Ask: ask,
-			Now: a.clock.Now, Pins: pins{a},
+			Now: a.clock.Now, Pins: pins{a}, Zone: rt.cfg.Timezone,
 		})
 		return s, err
 	case "sim":
 		for _, w := range worlds {
 			if cloud, ok := w.(*sim.Cloud); ok {
 				look := cloud.Source(entry.Every, entry.Timeout)
+				look.Now = a.clock.Now
 				look.Ask = func(i fleet.Instance) (files, logs []string) { return ask(i).Files, ask(i).Logs }
 				s.signals = look
 			}
@@ -387,7 +388,7 @@ func (a *App) openChannel(entry config.Channel, lang text.Language, zone *time.L
 		return notify.OpenChannel{}, err
 	}
 	if entry.Language != "" {
-		lang = text.Language(entry.Language)
+		lang = entry.Language
 	}
 	render, err := text.New(lang, zone)
 	if err != nil {

@@ -32,7 +32,7 @@ func newSightings() sightings {
 }
 
 // poll reads an account's lists for as long as its configuration holds.
-func (a *App) poll(ctx context.Context, rt *runtime, acc *account) {
+func (a *App) poll(ctx context.Context, acc *account) {
 	failures := 0
 	for {
 		err := a.pollOnce(ctx, acc)
@@ -245,7 +245,7 @@ func sameRun(a, b fleet.Run) bool {
 		return *r.ExitCode
 	}
 	return a.End == b.End && a.EndedAt.Equal(b.EndedAt) && a.StartedAt.Equal(b.StartedAt) && a.Absent == b.Absent &&
-		a.AbsentSince.Equal(b.AbsentSince) && a.Slack == b.Slack && exit(a) == exit(b) && maps.Equal(a.Marks, b.Marks)
+		a.AbsentSince.Equal(b.AbsentSince) && a.BusyAt.Equal(b.BusyAt) && a.Slack == b.Slack && exit(a) == exit(b) && maps.Equal(a.Marks, b.Marks)
 }
 
 // rules gives what the policies that match an instance look for in it.

@@ -32,6 +32,8 @@ type API interface {
 	Journal(ctx context.Context, q JournalQuery) (JournalAnswer, error)
 	// Reload reads the configuration again.
 	Reload(ctx context.Context) error
+	// Forget drops what is remembered of an account that is not configured any more.
+	Forget(ctx context.Context, account string) error
 	// Status tells how the daemon is.
 	Status(ctx context.Context) (Status, error)
 }
@@ -88,6 +90,16 @@ type Listing struct {
 	Scopes []policies.ScopeState `json:"scopes"`
 	// Wallets are the last known balances by account name.
 	Wallets map[string]fleet.Wallet `json:"wallets,omitempty"`
+	// Accounts are those of the configuration, in its order.
+	Accounts []Account `json:"accounts,omitempty"`
+}
+
+// Account is one account of the configuration.
+type Account struct {
+	Name     string     `json:"name"`
+	Provider string     `json:"provider"`
+	Identity string     `json:"identity,omitempty"` // what references and scopes hold; empty while not known
+	Mode     fleet.Mode `json:"mode"`
 }
 
 // HoldRequest asks to hold an instance.

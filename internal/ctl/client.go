@@ -94,6 +94,11 @@ func (c *Client) Approve(ctx context.Context, id int64, by string) (i fleet.Inte
 	return i, c.post(ctx, pathApprove, approveRequest{ID: id, By: by}, &i)
 }
 
+// Forget asks for [API.Forget].
+func (c *Client) Forget(ctx context.Context, account string) error {
+	return c.post(ctx, pathForget, forgetRequest{Account: account}, &done{})
+}
+
 // Reload asks for [API.Reload].
 func (c *Client) Reload(ctx context.Context) error {
 	return c.post(ctx, pathReload, done{}, &done{})

@@ -25,6 +25,7 @@ const (
 	pathHold    = "/v1/hold"
 	pathAct     = "/v1/act"
 	pathApprove = "/v1/approve"
+	pathForget  = "/v1/forget"
 	pathReload  = "/v1/reload"
 )
 
@@ -49,6 +50,11 @@ type failure struct {
 type approveRequest struct {
 	ID int64  `json:"id"`
 	By string `json:"by"`
+}
+
+// forgetRequest is the body of a request to forget.
+type forgetRequest struct {
+	Account string `json:"account"`
 }
 
 // done is the body of an answer that has nothing to tell.
@@ -81,6 +87,9 @@ func Handler(api API) http.Handler {
 	write(mux, pathAct, api.Act)
 	write(mux, pathApprove, func(ctx context.Context, a approveRequest) (fleet.Intent, error) {
 		return api.Approve(ctx, a.ID, a.By)
+	})
+	write(mux, pathForget, func(ctx context.Context, f forgetRequest) (done, error) {
+		return done{}, api.Forget(ctx, f.Account)
 	})
 	write(mux, pathReload, func(ctx context.Context, _ done) (done, error) { return done{}, api.Reload(ctx) })
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {

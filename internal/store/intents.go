@@ -206,7 +206,8 @@ func (s *Store) Grounds(ctx context.Context) (map[fleet.Ref][]fleet.Ground, erro
 	return grounds, nil
 }
 
-// Sent counts the intents of one effect first sent to a provider since a time,
+// Sent counts the intents of one effect first sent to a provider since a time and
+// not refused by it,
 // money intents apart.
 func (t *Tx) Sent(effect fleet.Action, money bool, since time.Time) (int, error) {
 	return countSent(t.ctx, t.tx, effect, money, since)
@@ -219,7 +220,7 @@ func (s *Store) Sent(ctx context.Context, effect fleet.Action, money bool, since
 
 func countSent(ctx context.Context, q querier, effect fleet.Action, money bool, since time.Time) (int, error) {
 	var n int
-	err := q.QueryRowContext(ctx, `SELECT count(*) FROM intents WHERE effect = $1 AND money = $2 AND first_sent > $3`,
+	err := q.QueryRowContext(ctx, `SELECT count(*) FROM intents WHERE effect = $1 AND money = $2 AND first_sent > $3 AND outcome <> 'failed'`,
 		effect.String(), flag(money), millis(since)).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("state: count acts: %w", err)

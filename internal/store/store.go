@@ -257,9 +257,14 @@ func encode(v any) (string, error) {
 }
 
 // Meta reads one remembered value; "" where there is none.
-func (s *Store) Meta(ctx context.Context, key string) (string, error) {
+func (s *Store) Meta(ctx context.Context, key string) (string, error) { return meta(ctx, s.r, key) }
+
+// Meta reads one remembered value; "" where there is none.
+func (t *Tx) Meta(key string) (string, error) { return meta(t.ctx, t.tx, key) }
+
+func meta(ctx context.Context, q querier, key string) (string, error) {
 	var v string
-	err := s.r.QueryRowContext(ctx, `SELECT value FROM meta WHERE key = $1`, key).Scan(&v)
+	err := q.QueryRowContext(ctx, `SELECT value FROM meta WHERE key = $1`, key).Scan(&v)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
 	}

@@ -1,5 +1,27 @@
 package text
 
+import "maps"
+
 func appTexts() entries {
-	return entries{}
+	all := entries{
+		// Whoever protects; follows "protected by".
+		"app.protect-label":    {"the label {{.label}}", "标签 {{.label}}"},
+		"app.protect-name":     {"the name pattern {{.pattern}}", "名称规则 {{.pattern}}"},
+		"app.protect-platform": {"the platform itself", "平台自身的保护"},
+
+		"app.no-policy":     {"no policy is about it", "没有策略涉及它"},
+		"app.policy-gone":   {"no policy asks for this any more", "已没有策略要求这样做"},
+		"app.other-step":    {"now the policies ask for something else: {{.action}}", "策略现在要求的是：{{.action}}"},
+		"app.no-fresh-look": {"the look just before the act did not show that it is idle: {{.why}}", "操作前的检查未能确认空闲：{{.why}}"},
+		"app.by-hand":       {"asked for by {{.by}}", "由 {{.by}} 手动发起"},
+
+		"app.account-dark":   {"account {{.account}} cannot be read since {{.since}}, so nothing is done there: {{.why}}", "账号 {{.account}} 自 {{.since}} 起无法读取，期间不会对其操作：{{.why}}"},
+		"app.deaf":           {"nobody could say wait for a while; it is announced anew first", "有一段时间无人能叫停，先重新预告"},
+		"app.account-back":   {"account {{.account}} can be read again", "账号 {{.account}} 已恢复读取"},
+		"app.channel-broken": {"channel {{.channel}} refuses every message until its configuration changes: {{.why}}", "渠道 {{.channel}} 拒收所有消息，需修改配置才能恢复：{{.why}}"},
+		"app.reload-failed":  {"it was not reloaded, the old one stays in force: {{.why}}", "重新加载失败，继续使用旧配置：{{.why}}"},
+		"app.blind":          {"nothing was seen inside it since {{.since}}, so no policy will act on it: {{.why}}", "自 {{.since}} 起看不到它的内部情况，策略不会对它操作：{{.why}}"},
+	}
+	maps.Copy(all, cliTexts())
+	return all
 }

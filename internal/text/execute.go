@@ -18,6 +18,6 @@ func executeTexts() entries {
 		"execute.no-effect":             {"the request had no effect; it is tried again", "请求没有生效，将重试"},
 		"execute.unverified":            {"sent at {{.since}}, and the platform does not show the effect: {{.why}}", "{{.since}} 已发出，但平台尚未显示结果：{{.why}}"},
 		"execute.no-proof":              {"{{.provider}} gives no proof that billing ended; look at the bill", "{{.provider}} 不提供停止计费的凭证，请核对账单"},
-		"observe.poll-failed":           {"the account cannot be read ({{.kind}}): {{.error}}", "账号读取失败（{{.kind}}）：{{.error}}"},
+		"observe.poll-failed":           {"{{.kind}}: {{.error}}", "{{.kind}}：{{.error}}"},
 	}
 }

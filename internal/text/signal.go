@@ -19,6 +19,7 @@ func signalTexts() entries {
 		"signal.reading.processes": {"processes", "进程列表"},
 		"signal.reading.sessions":  {"sessions", "登录会话"},
 		"signal.reading.runs":      {"run files", "任务文件"},
+		"signal.reading.load":      {"the load average", "系统负载"},
 		"signal.reading.hold":      {"the hold file", "hold 文件"},
 
 		// All sources together.

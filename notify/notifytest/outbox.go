@@ -50,16 +50,20 @@ func (o *Outbox) Add(ds ...notify.Delivery) {
 func (o *Outbox) DueDeliveries(_ context.Context, now time.Time, limit int) ([]notify.Delivery, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	var due []notify.Delivery
+	var rows []*Row
 	for _, r := range o.rows {
 		if !r.Final && !r.NextAt.After(now) {
-			due = append(due, r.Delivery)
+			rows = append(rows, r)
 		}
 	}
-	slices.SortFunc(due, func(a, b notify.Delivery) int {
+	slices.SortFunc(rows, func(a, b *Row) int {
 		return cmp.Or(a.NextAt.Compare(b.NextAt), cmp.Compare(a.ID, b.ID))
 	})
-	return due[:min(limit, len(due))], nil
+	var due []notify.Delivery
+	for _, r := range rows[:min(limit, len(rows))] {
+		due = append(due, r.Delivery)
+	}
+	return due, nil
 }
 
 // RecordDelivery keeps the verdict.

@@ -224,14 +224,11 @@ func (l *line) quote(out []byte) string {
 // cause gives the innermost words of an error; what is around them only repeats
 // the address.
 func cause(err error) fleet.Value {
-	for {
-		next := errors.Unwrap(err)
-		if e, ok := errors.AsType[*sshx.Error](err); ok && e == err {
-			next = e.Err
-		}
-		if next == nil {
-			return fleet.Text(short(err.Error()))
-		}
+	if e, ok := errors.AsType[*sshx.Error](err); ok && e.Err != nil {
+		err = e.Err
+	}
+	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
 		err = next
 	}
+	return fleet.Text(short(err.Error()))
 }

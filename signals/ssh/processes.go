@@ -156,6 +156,9 @@ func looks(all map[int]string, kins map[int]kin, self, parent int) func(pid int,
 		logins[kins[pid].parent] = true
 	}
 	return func(pid int, command string) bool {
+		if pid == 1 {
+			return false // where it is what the look came by, it is still the box's first process
+		}
 		if pid == parent || logins[pid] && strings.HasPrefix(command, "sshd") && strings.Contains(command, ": ") &&
 			!strings.Contains(command, "[listener]") {
 			return true

@@ -116,7 +116,8 @@ tell() {
 
 // readings are the parts every look has. Order matters where a reading may hang:
 // what comes before it is read all the same. A run's end is written before its
-// process ends, so a run whose process is gone is read once more.
+// process ends, so a run whose process is gone is read once more. Lists of
+// /proc are made before the program that reads them, which is then not in them.
 const readings = `b clock; date '+%s.%N'; e $?
 b zone; date '+%z'; e $?
 b self; echo "$$ $PPID"; e 0
@@ -165,7 +166,8 @@ b cards
 q=index,name,utilization.gpu,memory.used,power.draw
 f=--format=csv,noheader,nounits
 if command -v nvidia-smi >/dev/null; then
-	set -- $(grep -la -e "--query-gpu=$q" /proc/[0-9]*/cmdline)
+	set -- /proc/[0-9]*/cmdline
+	set -- $(grep -la -e "--query-gpu=$q" "$@")
 	if [ $# -ge 2 ]; then e stuck; else
 		o=$($limit nvidia-smi --query-gpu=$q,mig.mode.current $f 2>&1); r=$?
 		case $o in *'not a valid field'*) o=$($limit nvidia-smi --query-gpu=$q $f 2>&1); r=$?;; esac

@@ -81,27 +81,28 @@ func (s *Source) freshFor() time.Duration { return 2*s.o.Every + s.o.Timeout }
 // time-out. It always answers for each.
 func (s *Source) Look(ctx context.Context, is []fleet.Instance) (map[fleet.Ref][]fleet.Evidence, error) {
 	s.closeUnused()
-	seen := make(map[fleet.Ref][]fleet.Evidence, len(is))
-	var mu sync.Mutex
+	seen := make([]fleet.Evidence, len(is))
+	once := map[fleet.Ref]int{}
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, s.o.Parallel)
-	for _, i := range is {
-		if _, twice := seen[i.Ref]; twice {
+	for n, i := range is {
+		if _, twice := once[i.Ref]; twice {
 			continue
 		}
-		seen[i.Ref] = nil
+		once[i.Ref] = n
 		l := s.line(i)
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			e := l.look(ctx, i)
-			mu.Lock()
-			defer mu.Unlock()
-			seen[i.Ref] = []fleet.Evidence{e}
+			seen[n] = l.look(ctx, i)
 		})
 	}
 	wg.Wait()
-	return seen, nil
+	all := make(map[fleet.Ref][]fleet.Evidence, len(once))
+	for ref, n := range once {
+		all[ref] = []fleet.Evidence{seen[n]}
+	}
+	return all, nil
 }
 
 // Close ends every connection.

@@ -142,7 +142,7 @@ func (s *Server) Stop() {
 // taken by somebody else in between: then another is tried.
 func (s *Server) run(sshd string) {
 	s.t.Helper()
-	if os.Getuid() == 0 { //nolint:forbidigo // a test helper; sshd insists on it as root
+	if os.Getuid() == 0 {
 		s.must(os.MkdirAll("/run/sshd", 0o755))
 	}
 	fixed := s.Port != 0
@@ -226,7 +226,7 @@ func find(t testing.TB) string {
 		}
 	}
 	const absent = "sshdtest: there is no sshd here; install openssh-server"
-	if _, ci := os.LookupEnv("CI"); ci { //nolint:forbidigo // a test helper: in CI nothing may be skipped
+	if _, ci := os.LookupEnv("CI"); ci {
 		t.Fatal(absent)
 	}
 	t.Skip(absent)

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"curfew/fleet"
+	"curfew/internal/config"
+	"curfew/notify"
+)
+
+func (p *program) notifyCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "notify", Short: "Try the channels",
+		Example: "  curfew notify test wx",
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(&cobra.Command{
+		Use: "test CHANNEL", Short: "Send one test message and show the channel's own answer",
+		Long: `test sends one message over a channel of the configuration and shows how its
+answer is judged. It needs no daemon, and exits 1 unless the message was accepted.`,
+		Example: "  curfew notify test wx",
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(c *cobra.Command, args []string) error { return p.notifyTest(c.Context(), args[0]) },
+	})
+	return c
+}
+
+func (p *program) notifyTest(ctx context.Context, name string) error {
+	cfg, err := p.configured()
+	if err != nil {
+		return err
+	}
+	n := slices.IndexFunc(cfg.Notify.Channels, func(c config.Channel) bool { return c.Name == name })
+	if n < 0 {
+		var names []string
+		for _, c := range cfg.Notify.Channels {
+			names = append(names, c.Name)
+		}
+		return usage(fmt.Errorf("%s has no channel %q; it has: %s", cfg.File, name, strings.Join(names, ", ")))
+	}
+	ch, render, err := p.channel(cfg.Notify.Channels[n])
+	if err != nil {
+		return fmt.Errorf("channel %s: %w", name, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
+	defer cancel()
+	now := p.now()
+	m := notify.Render(notify.Notice{Event: notify.EventTest, Severity: fleet.Info, Category: fleet.CategoryHealth, At: now}, render, now)
+	m.DeliveryID = fmt.Sprintf("test-%d", now.UnixNano())
+	var v notify.Verdict
+	if err := p.progress(ctx, wordAsking, func() error {
+		v = ch.Send(ctx, m)
+		return nil
+	}); err != nil {
+		return err
+	}
+	if p.asJSON {
+		if err := p.writeJSON(map[string]any{"channel": name, "verdict": v}); err != nil {
+			return err
+		}
+	} else {
+		g := p.page(now)
+		values := fleet.Values{"channel": fleet.Text(name), "verdict": fleet.Text(g.verdict(v.Kind))}
+		if v.Code != "" {
+			values["code"] = fleet.Text(v.Code)
+		}
+		if v.Detail != "" {
+			values["detail"] = fleet.Text(v.Detail)
+		}
+		g.line(wordSent, values)
+	}
+	if v.Kind != notify.VerdictOK {
+		return &exitError{code: exitFailed}
+	}
+	return nil
+}
+
+func (g *page) verdict(k notify.VerdictKind) string {
+	return g.word(map[string]fleet.Code{
+		string(notify.VerdictOK): verdictOK, string(notify.VerdictRetry): verdictRetry, string(notify.VerdictBadMessage): verdictBad,
+		string(notify.VerdictPermanent): verdictBroken, string(notify.VerdictUnknown): verdictUnsure,
+	}, string(k))
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"curfew/fleet"
+	"curfew/internal/ctl"
+	"curfew/internal/guard"
+)
+
+func (p *program) planCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "plan", Short: "Show what would be done now, and why not more",
+		Long: `plan shows for every instance what would be done now and when, with the answer
+of every check that may say no. It changes nothing. It exits 4 when something
+would be done, so that a script can tell.`,
+		Example: "  curfew plan\n  curfew plan --json",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			var plan ctl.Plan
+			ctx := c.Context()
+			return p.ask(ctx, true, func(api ctl.API) (err error) {
+				plan, err = api.Plan(ctx)
+				return err
+			}, func() error { return p.plan(plan) })
+		},
+	}
+}
+
+func (p *program) plan(plan ctl.Plan) error {
+	acts := 0
+	for _, i := range plan.Items {
+		if pending(i) {
+			acts++
+		}
+	}
+	if p.asJSON {
+		if err := p.writeJSON(plan); err != nil {
+			return err
+		}
+	} else {
+		g := p.page(plan.Now)
+		unguarded := 0
+		for _, i := range plan.Items {
+			g.print(g.bold(i.Instance.DisplayName()) + "  " + g.which(i))
+			g.print("  " + g.next(i))
+			g.table(4, g.rulings(i.Rulings))
+			if i.Unguarded {
+				unguarded++
+			}
+		}
+		g.scopes(plan.Scopes, nil)
+		v := fleet.Values{"acts": fleet.Number(float64(acts)), "kept": fleet.Number(float64(len(plan.Items) - acts))}
+		if unguarded > 0 {
+			v["unguarded"] = fleet.Number(float64(unguarded))
+		}
+		g.line(wordPlanSum, v)
+	}
+	if acts > 0 {
+		return &exitError{code: exitPending}
+	}
+	return nil
+}
+
+// pending reports whether something is being done with an instance, or will be
+// when what it waits for has come.
+func pending(i ctl.Planned) bool {
+	if i.Intent != nil && i.Intent.State != fleet.IntentPending {
+		return true
+	}
+	return i.Action != fleet.Keep && guard.Sum(i.Rulings).Answer != guard.Refuse
+}
+
+// which says what an instance is: id, account, cards, state and activity.
+func (g *page) which(i ctl.Planned) string {
+	s := i.Instance
+	var parts []string
+	for _, part := range []string{s.Ref.ID, s.AccountName, s.Region} {
+		if part != "" && part != s.DisplayName() {
+			parts = append(parts, part)
+		}
+	}
+	if s.GPU.Count > 0 || s.GPU.Model != "" {
+		parts = append(parts, cards(s.GPU))
+	}
+	parts = append(parts, g.state(s.State))
+	if s.State == fleet.StateRunning && !i.Unguarded {
+		parts = append(parts, g.activity(i.Activity.Activity))
+	}
+	return strings.Join(parts, " · ")
+}
+
+func number(id int64) string { return "#" + strconv.FormatInt(id, 10) }

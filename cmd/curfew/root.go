@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"curfew/internal/config"
+	"curfew/internal/ctl"
+	"curfew/internal/text"
+	channels "curfew/notify/all"
+	platforms "curfew/providers/all"
+)
+
+// The exit codes.
+const (
+	exitFine    = 0
+	exitFailed  = 1
+	exitUsage   = 2 // or a bad configuration
+	exitPartly  = 3
+	exitPending = 4 // plan: something would be done
+)
+
+// exitError ends the program with a code. Without a cause nothing is printed: it
+// was said already.
+type exitError struct {
+	code int
+	err  error
+}
+
+// Error gives the cause.
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit %d", e.code)
+	}
+	return e.err.Error()
+}
+
+// Unwrap gives the cause.
+func (e *exitError) Unwrap() error { return e.err }
+
+func usage(err error) error { return &exitError{exitUsage, err} }
+
+// program is one invocation.
+type program struct {
+	system
+	file, lang string // flags
+	asJSON     bool
+	began      bool // arguments and flags were understood
+
+	cfg    *config.Config // once it was asked for
+	render *text.Renderer
+}
+
+// run runs the command that the arguments name and gives the exit code.
+func run(ctx context.Context, s system) int {
+	p := &program{system: s}
+	root := p.root()
+	root.SetArgs(s.args)
+	root.SetIn(s.stdin)
+	root.SetOut(s.stdout)
+	root.SetErr(s.stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitFine
+	}
+	exit, ok := errors.AsType[*exitError](err)
+	if !ok {
+		exit = &exitError{exitFailed, err}
+		if !p.began {
+			exit.code = exitUsage
+			exit.err = fmt.Errorf("%w\nsee curfew --help", err)
+		}
+	}
+	if problems, ok := errors.AsType[*config.Problems](exit.err); ok {
+		fmt.Fprintln(s.stderr, problems) // as editors know them: file:line:col first
+	} else if exit.err != nil {
+		fmt.Fprintln(s.stderr, "curfew: "+p.errorText(exit.err))
+	}
+	return exit.code
+}
+
+// errorText gives an error for people; a refusal in their language.
+func (p *program) errorText(err error) string {
+	refused, ok := errors.AsType[*ctl.RefusedError](err)
+	if !ok || p.render == nil {
+		return err.Error()
+	}
+	return p.render.Reason(refused.Ruling.Reason, p.now())
+}
+
+func (p *program) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "curfew",
+		Short: "Stops rented GPU instances when their work is done",
+		Long: `curfew watches rented GPU instances and stops or releases them when their work
+is done, after it has told you and looked again. It never acts on what it does
+not know.
+
+Try it without any account:
+  curfew demo
+
+Then write a configuration, check it, and let it run:
+  curfew check
+  curfew run`,
+		SilenceErrors: true, SilenceUsage: true,
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			if !slices.Contains([]string{"", "en", "zh"}, p.lang) {
+				return fmt.Errorf("--lang %s: it is en or zh", p.lang)
+			}
+			p.began = true
+			return nil
+		},
+	}
+	flags := root.PersistentFlags()
+	flags.StringVar(&p.file, "config", "", "the configuration `FILE` (default: ./curfew.yaml, ~/.curfew/curfew.yaml, /etc/curfew/curfew.yaml)")
+	flags.BoolVar(&p.asJSON, "json", false, "print the answer as JSON")
+	flags.StringVar(&p.lang, "lang", "", "language of the output: en or zh (default: the configuration's, then LANG)")
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(
+		p.runCommand(), p.demoCommand(), p.checkCommand(), p.planCommand(), p.explainCommand(), p.listCommand(),
+		p.holdCommand(), p.approveCommand(), p.actCommand("stop"), p.actCommand("start"), p.actCommand("release"),
+		p.journalCommand(), p.reloadCommand(), p.forgetCommand(), p.notifyCommand(), p.versionCommand(),
+	)
+	return root
+}
+
+func (p *program) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		Example: "  curfew version",
+		RunE: func(*cobra.Command, []string) error {
+			if p.asJSON {
+				return p.writeJSON(map[string]string{"version": version})
+			}
+			fmt.Fprintln(p.stdout, "curfew", version)
+			return nil
+		},
+	}
+}
+
+// registry is what the program can talk to.
+func registry() config.Registry {
+	return config.Registry{Providers: platforms.Kinds(), Channels: channels.Kinds(), Zone: time.Local}
+}
+
+// load reads the configuration. What is wrong with it ends the program with 2.
+func (p *program) load() (*config.Config, error) {
+	return config.Load(p.file, p.env("HOME"), registry())
+}
+
+// configured loads the configuration once, and with it the language.
+func (p *program) configured() (*config.Config, error) {
+	if p.cfg != nil {
+		return p.cfg, nil
+	}
+	cfg, err := p.load()
+	if err != nil {
+		return nil, badConfig(err)
+	}
+	p.cfg = cfg
+	p.render, err = text.New(p.language(cfg.Language), cfg.Timezone)
+	return cfg, err
+}
+
+// badConfig marks errors of the configuration file.
+func badConfig(err error) error {
+	if _, ok := errors.AsType[*config.Problems](err); ok || errors.Is(err, fs.ErrNotExist) {
+		return usage(err)
+	}
+	return err
+}
+
+// language is what the reader understands: as the flag says, else the file, else
+// the environment.
+func (p *program) language(file text.Language) text.Language {
+	if p.lang != "" {
+		return text.Language(p.lang)
+	}
+	if file != "" {
+		return file
+	}
+	for _, name := range []string{"LC_ALL", "LC_MESSAGES", "LANG"} {
+		if v := p.env(name); v != "" {
+			if strings.HasPrefix(v, "zh") {
+				return text.Chinese
+			}
+			break
+		}
+	}
+	return text.English
+}
+
+// secretFile reads a file that holds a secret.
+func secretFile(path string) ([]byte, error) { return os.ReadFile(path) }
+
+func (p *program) writeJSON(v any) error {
+	out := json.NewEncoder(p.stdout)
+	out.SetIndent("", "  ")
+	return out.Encode(v)
+}
