@@ -8,7 +8,7 @@ RACE     ?=
 FUZZTIME ?= 30s
 GOTEST   := go test -p $(P) -timeout 20m $(if $(RACE),-race)
 # Run by version, so that the linter's own dependencies stay out of go.mod.
-LINT     ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+LINTER   ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 
 .DEFAULT_GOAL := all
@@ -46,7 +46,7 @@ test-needs:
 	fi
 
 lint: ## Check style, import direction and the usual mistakes
-	$(LINT) run ./...
+	$(LINTER) run ./...
 
 bench: ## Run the benchmarks
 	go test -p 1 -run '^$$' -bench . -benchmem ./...
