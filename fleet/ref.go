@@ -38,13 +38,16 @@ type Ref struct {
 // have the same form: the few characters that would allow it are written as in
 // a URL.
 func (r Ref) String() string {
-	outer := strings.NewReplacer("%", "%25", "/", "%2F")
-	inner := strings.NewReplacer("%", "%25", "@", "%40")
-	s := outer.Replace(r.Account) + "/" + outer.Replace(string(r.Kind)) + "/" + inner.Replace(r.ID)
+	s := escape(r.Account, "/", "%2F") + "/" + escape(string(r.Kind), "/", "%2F") + "/" + escape(r.ID, "@", "%40")
 	if r.Incarnation != "" {
-		s += "@" + inner.Replace(r.Incarnation)
+		s += "@" + escape(r.Incarnation, "@", "%40")
 	}
 	return s
+}
+
+// escape writes one separator, and the sign that escapes, as in a URL.
+func escape(s, separator, as string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(s, "%", "%25"), separator, as)
 }
 
 // IsZero reports whether the reference names nothing.

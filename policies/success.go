@@ -16,6 +16,9 @@ type Success struct {
 	Log  SuccessLog // a line written after the run began
 }
 
+// given reports whether any key was given.
+func (s Success) given() bool { return s.Exit || s.File != "" || s.Log.File != "" }
+
 // SuccessLog is a line to look for in a log.
 type SuccessLog struct {
 	File  string

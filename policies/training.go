@@ -2,6 +2,7 @@ package policies
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -73,40 +74,52 @@ func (t Training) Name() string { return t.Common.Name }
 // be told is a Keep.
 func (t Training) Decide(v View) Result {
 	var out Result
-	instances := slices.Clone(v.Things.Instances)
-	slices.SortFunc(instances, func(a, b fleet.Instance) int { return fleet.CompareRefs(a.Ref, b.Ref) })
-	for _, i := range instances {
-		if t.Match == nil {
-			continue
-		}
-		matched, err := t.Match(i)
-		if err != nil {
-			out.Findings = append(out.Findings, t.finding(i, ConditionMatchUnreadable, "",
+	if t.Match == nil {
+		return out
+	}
+	var matched []*fleet.Instance
+	instances := inOrder(v.Things.Instances)
+	for n := range instances {
+		i := &instances[n]
+		switch ok, err := t.Match(*i); {
+		case err != nil:
+			out.Findings = append(out.Findings, t.finding(i.Ref, ConditionMatchUnreadable, "",
 				fleet.Because(ReasonMatchUnreadable, fleet.Values{"why": fleet.Text(err.Error())})))
-			continue
+		case ok:
+			matched = append(matched, i)
 		}
-		if !matched {
-			continue
-		}
-		s := subject{Training: t, view: v, instance: i}
+	}
+	out.Verdicts = make([]fleet.Verdict, 0, len(matched))
+	for _, i := range matched {
+		s := subject{Training: &t, view: &v, instance: i}
 		out.Verdicts = append(out.Verdicts, s.decide())
 		out.Findings = append(out.Findings, s.findings...)
 	}
 	return out
 }
 
-func (t Training) finding(i fleet.Instance, condition, period string, why fleet.Reason) fleet.Finding {
+// inOrder gives the instances in the order of their references.
+func inOrder(instances []fleet.Instance) []fleet.Instance {
+	for n := 1; n < len(instances); n++ {
+		if fleet.CompareRefs(instances[n-1].Ref, instances[n].Ref) > 0 {
+			return slices.SortedFunc(slices.Values(instances), func(a, b fleet.Instance) int { return fleet.CompareRefs(a.Ref, b.Ref) })
+		}
+	}
+	return instances
+}
+
+func (t Training) finding(ref fleet.Ref, condition, period string, why fleet.Reason) fleet.Finding {
 	return fleet.Finding{
-		Policy: t.Common.Name, Ref: i.Ref, Severity: fleet.Warning, Category: fleet.CategoryHealth,
+		Policy: t.Common.Name, Ref: ref, Severity: fleet.Warning, Category: fleet.CategoryHealth,
 		Condition: condition, Period: period, Reason: why,
 	}
 }
 
 // subject is one instance under one policy.
 type subject struct {
-	Training
-	view     View
-	instance fleet.Instance
+	*Training
+	view     *View
+	instance *fleet.Instance
 	findings []fleet.Finding
 }
 
@@ -159,7 +172,7 @@ func (s *subject) wish(goal fleet.Action, g fleet.Ground, why fleet.Reason) flee
 
 func (s *subject) tell(condition, run string, why fleet.Reason) {
 	s.findings = append(s.findings,
-		s.finding(s.instance, condition, string(s.instance.Boot)+"/"+run, why))
+		s.finding(s.instance.Ref, condition, string(s.instance.Boot)+"/"+run, why))
 }
 
 // judgement is that of the present Boot; another one says nothing.
@@ -169,10 +182,10 @@ func (s *subject) judgement() (fleet.Judgement, bool) {
 }
 
 func (s *subject) running() fleet.Verdict {
-	runs := s.runs()
-	if n := slices.IndexFunc(runs, fleet.Run.Open); n >= 0 {
-		return s.keep(fleet.Because(ReasonRunOpen, told(runs[n])))
+	if open := s.open(); open != nil {
+		return s.keep(fleet.Because(ReasonRunOpen, told(*open)))
 	}
+	runs := s.runs()
 	if len(runs) == 0 {
 		return s.keep(fleet.Because(ReasonNoRun, nil))
 	}
@@ -250,7 +263,9 @@ func (s *subject) ended(last fleet.Run, runs []fleet.Run) fleet.Verdict {
 		v.Next = due
 		return v
 	}
-	if outcome == fleet.OutcomeUnproven {
+	// Where nothing has to be proven, the announcement of the stop says all there is
+	// to say of the outcome.
+	if outcome == fleet.OutcomeUnproven && (s.Then == fleet.Release || s.Success.given()) {
 		s.tell(ConditionEndedUnproven, last.ID, fleet.Because(ReasonEndedUnproven, fleet.Values{
 			"ended": values["ended"], "why": fleet.Nested(why),
 			"log": fleet.Text(lastLines(end.facts.Files[s.Success.Log.File].Tail))}))
@@ -342,11 +357,27 @@ const (
 	platformSlack = time.Minute
 )
 
-// runs gives those of the present Boot that concern this policy, the one that
-// began first leading. A file found inside may be of an earlier Boot, or of the
-// instance this one was copied from: it counts only if it began in this one, or
-// was seen going on.
-func (s *subject) runs() []fleet.Run {
+// concerning gives the runs of the present Boot that concern this policy.
+func (s *subject) concerning() iter.Seq[*fleet.Run] {
+	return func(yield func(*fleet.Run) bool) {
+		all := s.view.Runs[s.instance.Ref]
+		for n := range all {
+			r := &all[n]
+			switch {
+			case !r.Boot.Same(s.instance.Boot):
+			case r.Policy != "" && r.Policy != s.Common.Name:
+			case r.Source == runByFile && !s.ofThisBoot(r):
+			case !yield(r):
+				return
+			}
+		}
+	}
+}
+
+// ofThisBoot reports whether a file found inside tells of this Boot. It may be of
+// an earlier one, or of the instance this one was copied from: it counts only if
+// it began in this one, or was seen going on.
+func (s *subject) ofThisBoot(r *fleet.Run) bool {
 	var up time.Time
 	if at := s.view.Facts[s.instance.Ref].BootedAt; !at.IsZero() {
 		up = at.Add(-insideSlack)
@@ -354,21 +385,36 @@ func (s *subject) runs() []fleet.Run {
 	if at := s.instance.StartedAt; !at.IsZero() && at.Add(-platformSlack).After(up) {
 		up = at.Add(-platformSlack)
 	}
-	var runs []fleet.Run
-	for _, r := range s.view.Runs[s.instance.Ref] {
-		switch {
-		case !r.Boot.Same(s.instance.Boot):
-		case r.Policy != "" && r.Policy != s.Common.Name:
-		case r.Source == runByFile && up.IsZero() && r.Seen.IsZero():
-		case r.Source == runByFile && !up.IsZero() && r.StartedAt.Before(up):
-		default:
-			runs = append(runs, r)
+	if up.IsZero() {
+		return !r.Seen.IsZero()
+	}
+	return !r.StartedAt.Before(up)
+}
+
+// open gives the run still going on that began first, or nil.
+func (s *subject) open() *fleet.Run {
+	var first *fleet.Run
+	for r := range s.concerning() {
+		if r.Open() && (first == nil || byStart(*r, *first) < 0) {
+			first = r
 		}
 	}
-	slices.SortFunc(runs, func(a, b fleet.Run) int {
-		return cmp.Or(a.StartedAt.Compare(b.StartedAt), strings.Compare(a.ID, b.ID))
-	})
+	return first
+}
+
+// runs gives those that concern this policy, the one that began first leading.
+func (s *subject) runs() []fleet.Run {
+	var runs []fleet.Run
+	for r := range s.concerning() {
+		runs = append(runs, *r)
+	}
+	slices.SortFunc(runs, byStart)
 	return runs
+}
+
+// byStart orders runs by when they began.
+func byStart(a, b fleet.Run) int {
+	return cmp.Or(a.StartedAt.Compare(b.StartedAt), strings.Compare(a.ID, b.ID))
 }
 
 // byEnd orders runs by when they ended; of those that did so at once the later

@@ -10,9 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"curfew/fleet"
+	"curfew/internal/app"
 	"curfew/internal/config"
-	"curfew/internal/sched"
 	"curfew/providers"
+	"curfew/signals"
+	"curfew/signals/ssh"
 )
 
 func (p *program) checkCommand() *cobra.Command {
@@ -192,8 +194,9 @@ func (g *page) checked(c checked, cfg *config.Config) {
 	for _, ch := range c.Channels {
 		g.line(wordChannel, fleet.Values{"name": fleet.Text(ch)})
 	}
+	whats := map[string]fleet.Code{"account": whatAccount, "signal": whatSignal, "channel": whatChannel}
 	for _, t := range c.Online {
-		v := fleet.Values{"what": fleet.Text(t.What), "name": fleet.Text(t.Name)}
+		v := fleet.Values{"what": fleet.Text(g.word(whats, t.What)), "name": fleet.Text(t.Name)}
 		switch {
 		case t.Error != "":
 			v["why"] = fleet.Text(t.Error)
@@ -216,18 +219,19 @@ func (g *page) checked(c checked, cfg *config.Config) {
 // try opens everything the configuration names.
 func (p *program) try(ctx context.Context, cfg *config.Config) []tried {
 	var out []tried
+	opener := p.opener()
 	for _, a := range cfg.Accounts {
 		t := tried{What: "account", Name: a.Name}
-		if err := p.tryAccount(ctx, a, &t); err != nil {
+		if err := tryAccount(ctx, opener, a, &t); err != nil {
 			t.Error = err.Error()
 		}
 		out = append(out, t)
 	}
 	for _, s := range cfg.Signals {
-		out = append(out, outcomeOf("signal", s.Type, p.signal(s)))
+		out = append(out, outcomeOf("signal", s.Type, p.trySignal(opener, s)))
 	}
 	for _, c := range cfg.Notify.Channels {
-		_, _, err := p.channel(c)
+		_, err := opener.Channel(c, p.render.Language(), cfg.Timezone)
 		out = append(out, outcomeOf("channel", c.Name, err))
 	}
 	return out
@@ -241,11 +245,27 @@ func outcomeOf(what, name string, err error) tried {
 	return t
 }
 
-func (p *program) tryAccount(ctx context.Context, entry config.Account, t *tried) error {
-	a, err := p.account(entry, func(path string) (any, error) { return openWorld(path, sched.Wall{}) })
+// trySignal opens a source of signals, and closes it.
+func (p *program) trySignal(opener *app.Opener, entry config.Signal) error {
+	source, err := opener.Source(entry, ssh.Options{
+		Now: p.now, Ask: func(fleet.Instance) signals.Ask { return signals.Ask{} },
+		Access: func(context.Context, fleet.Instance) (fleet.Access, error) {
+			return fleet.Access{}, errors.New("nobody logs in here")
+		},
+	})
 	if err != nil {
 		return err
 	}
+	return source.Close()
+}
+
+// tryAccount opens an account for reading only.
+func tryAccount(ctx context.Context, opener *app.Opener, entry config.Account, t *tried) error {
+	a, _, err := opener.Account(entry, nil)
+	if err != nil {
+		return err
+	}
+	a = a.With(providers.ReadOnlyAccount())
 	if _, err := a.Whoami(ctx); err != nil {
 		return fmt.Errorf("who it is: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,9 +63,8 @@ settled. The folder stays, so that you can look at the journal afterwards.`,
 	return c
 }
 
-func (p *program) demo(ctx context.Context, speed int, dir string) error {
-	dir, err := p.demoFolder(dir)
-	if err != nil {
+func (p *program) demo(ctx context.Context, speed int, dir string) (err error) {
+	if dir, err = p.demoFolder(dir); err != nil {
 		return err
 	}
 	p.file = filepath.Join(dir, "curfew.yaml")
@@ -83,7 +83,7 @@ func (p *program) demo(ctx context.Context, speed int, dir string) error {
 	d := &demo{p: p, clock: clock, screen: p.screen()}
 	a, err := app.New(ctx, p.options(clock, log, func(o *app.Options) {
 		o.Out = d.screen
-		o.World = func(path string) (any, error) {
+		o.World = func(path string) (_ any, err error) {
 			d.cloud, err = openWorld(path, clock)
 			return d.cloud, err
 		}
@@ -96,10 +96,7 @@ func (p *program) demo(ctx context.Context, speed int, dir string) error {
 	go func() { ended <- serve(serving, a, ctl.SocketPath(cfg.State), log, p.system) }()
 	left, err := d.watch(serving, a, ended, max(demoLongest, demoStory/time.Duration(speed)))
 	stop()
-	if err == nil {
-		err = <-ended
-	}
-	if err := errors.Join(err, a.Close()); err != nil {
+	if err := errors.Join(err, <-ended, a.Close()); err != nil {
 		return err
 	}
 	g := p.page(clock.Now())
@@ -197,7 +194,11 @@ func (d *demo) unsettled(ctx context.Context, a *app.App) (left []string, err er
 			left = append(left, fmt.Sprintf("%s is %s and should be %s", id, is, want))
 		}
 	}
+	slices.Sort(left)
 	s, err := a.Status(ctx)
+	if ctx.Err() != nil {
+		return left, nil //nolint:nilerr // the demo was ended meanwhile
+	}
 	if err != nil {
 		return nil, err
 	}

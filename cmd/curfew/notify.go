@@ -44,18 +44,18 @@ func (p *program) notifyTest(ctx context.Context, name string) error {
 		}
 		return usage(fmt.Errorf("%s has no channel %q; it has: %s", cfg.File, name, strings.Join(names, ", ")))
 	}
-	ch, render, err := p.channel(cfg.Notify.Channels[n])
+	open, err := p.opener().Channel(cfg.Notify.Channels[n], p.render.Language(), cfg.Timezone)
 	if err != nil {
 		return fmt.Errorf("channel %s: %w", name, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
 	defer cancel()
 	now := p.now()
-	m := notify.Render(notify.Notice{Event: notify.EventTest, Severity: fleet.Info, Category: fleet.CategoryHealth, At: now}, render, now)
+	m := notify.Render(notify.Notice{Event: notify.EventTest, Severity: fleet.Info, Category: fleet.CategoryHealth, At: now}, open.Renderer, now)
 	m.DeliveryID = fmt.Sprintf("test-%d", now.UnixNano())
 	var v notify.Verdict
 	if err := p.progress(ctx, wordAsking, func() error {
-		v = ch.Send(ctx, m)
+		v = open.Channel.Send(ctx, m)
 		return nil
 	}); err != nil {
 		return err

@@ -13,7 +13,6 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
-	"curfew/fleet"
 	"curfew/internal/app"
 	"curfew/internal/ctl"
 	"curfew/internal/sched"
@@ -92,7 +91,7 @@ func serve(ctx context.Context, a *app.App, socket string, log zerolog.Logger, s
 		return err
 	}
 	server := &http.Server{
-		Handler: ctl.Handler(served{a}), ReadHeaderTimeout: 10 * time.Second,
+		Handler: ctl.Handler(a), ReadHeaderTimeout: 10 * time.Second,
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 	}
 	ended := make(chan error, 1)
@@ -112,18 +111,6 @@ func serve(ctx context.Context, a *app.App, socket string, log zerolog.Logger, s
 	}
 	log.Info().Msg("stopped")
 	return errors.Join(err, closeErr)
-}
-
-// served is an app as commands reach it: what it refuses arrives with its reason.
-type served struct{ *app.App }
-
-// Act asks for an act by hand.
-func (s served) Act(ctx context.Context, r ctl.ActRequest) (fleet.Intent, error) {
-	i, err := s.App.Act(ctx, r)
-	if refused, ok := errors.AsType[*app.RefusedError](err); ok {
-		err = &ctl.RefusedError{Ruling: refused.Ruling}
-	}
-	return i, err
 }
 
 // reloads reloads at every hangup. What is wrong is logged and told by the app.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -36,7 +37,7 @@ func TestCommands(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "until": until, "json": checkJSON, "signal": sendSignal,
+			"exits": exits, "until": until, "json": checkJSON, "signal": sendSignal, "manager": serviceManager,
 			"robot": double(func(key string) (http.Handler, func()) {
 				return wecomtest.New(key, time.Now, t.Errorf), func() {}
 			}),
@@ -71,7 +72,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // untilLongest is how long a script waits for something before it gives up.
-const untilLongest = 30 * time.Second
+const untilLongest = time.Minute
 
 // until TEXT COMMAND… repeats a command until it succeeds and prints the text.
 func until(ts *testscript.TestScript, neg bool, args []string) {
@@ -131,6 +132,36 @@ func sendSignal(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("write signal TERM or signal HUP, with one command in the background; there are %d", len(cmds))
 	}
 	ts.Check(cmds[0].Process.Signal(signals[args[0]]))
+}
+
+// serviceManager stands for the service manager: it writes what the daemon tells it into
+// the file manager, a line each.
+func serviceManager(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("write manager")
+	}
+	l, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: ts.MkAbs("manager.sock"), Net: "unixgram"})
+	ts.Check(err)
+	file, err := os.Create(ts.MkAbs("manager"))
+	ts.Check(err)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		buf := make([]byte, 1024)
+		for {
+			n, err := l.Read(buf)
+			if err != nil {
+				return
+			}
+			fmt.Fprintf(file, "%s\n", buf[:n])
+		}
+	}()
+	ts.Defer(func() {
+		l.Close()
+		<-done
+		file.Close()
+	})
+	ts.Setenv("NOTIFY_SOCKET", ts.MkAbs("manager.sock"))
 }
 
 // double KEY FILE starts the double of a service that takes the key, and writes its

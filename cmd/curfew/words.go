@@ -135,6 +135,9 @@ const (
 	wordOnlineFine    fleet.Code = "cli.online-fine"
 	wordOnlineBad     fleet.Code = "cli.online-bad"
 	wordOnlineAccount fleet.Code = "cli.online-account"
+	whatAccount       fleet.Code = "cli.what.account"
+	whatSignal        fleet.Code = "cli.what.signal"
+	whatChannel       fleet.Code = "cli.what.channel"
 
 	wordSent      fleet.Code = "cli.sent"
 	verdictOK     fleet.Code = "cli.verdict.ok"

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -65,8 +64,11 @@ func (a *App) Plan(ctx context.Context) (ctl.Plan, error) {
 // planned puts a decision into the form people are shown.
 func (a *App) planned(d decision) ctl.Planned {
 	p := ctl.Planned{
-		Instance: d.instance, Activity: d.activity, Verdicts: d.verdicts, Rulings: d.rulings,
+		Instance: d.instance, Activity: d.activity, Rulings: d.rulings,
 		Intent: d.intent, Unguarded: d.unguarded, Mode: fleet.Enforce, Action: d.step.Action, Goal: d.step.Goal,
+	}
+	for _, v := range d.verdicts {
+		p.Verdicts = append(p.Verdicts, *v)
 	}
 	asked := d.step
 	if asked.Action == fleet.Keep && d.would.Action != fleet.Keep {
@@ -119,6 +121,14 @@ func (a *App) List(ctx context.Context) (ctl.Listing, error) {
 		return ctl.Listing{}, err
 	}
 	out := ctl.Listing{Now: plan.Now, Items: plan.Items, Scopes: plan.Scopes, Wallets: map[string]fleet.Wallet{}}
+	rt := a.runtime()
+	for _, acc := range rt.accounts {
+		entry := ctl.Account{Name: acc.cfg.Name, Provider: acc.cfg.Provider, Mode: milder(rt.cfg.Mode, acc.cfg.Mode)}
+		if p, ok := acc.opened(); ok {
+			entry.Identity = p.Identity
+		}
+		out.Accounts = append(out.Accounts, entry)
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for name, w := range a.seen.wallets {
@@ -231,7 +241,12 @@ func (a *App) Hold(ctx context.Context, r ctl.HoldRequest) (ctl.HoldAnswer, erro
 	if err != nil {
 		return ctl.HoldAnswer{}, err
 	}
-	a.log.Info().Str("instance", i.Ref.String()).Str("by", r.By).Time("until", r.Until).Str("why", r.Why).Msg("hold")
+	said := a.log.Info().Str("instance", i.Ref.String()).Str("by", r.By)
+	if r.Until.IsZero() {
+		said.Msg("holds ended")
+	} else {
+		said.Time("until", r.Until).Str("why", r.Why).Msg("hold")
+	}
 	nudge(a.kick)
 	return out, nil
 }
@@ -262,7 +277,7 @@ func (a *App) Act(ctx context.Context, r ctl.ActRequest) (fleet.Intent, error) {
 	step := policies.Step{Action: r.Action, Goal: r.Action}
 	rulings := guard.Ask(guard.Chain(), a.guardInput(rt, p, i, step, &intent, d))
 	if sum := guard.Sum(rulings); sum.Answer != guard.Allow {
-		return fleet.Intent{}, &RefusedError{Ruling: sum}
+		return fleet.Intent{}, &ctl.RefusedError{Ruling: sum}
 	}
 	err = a.store.Update(ctx, func(tx *store.Tx) error {
 		open, err := tx.OpenIntents()
@@ -285,14 +300,6 @@ func (a *App) Act(ctx context.Context, r ctl.ActRequest) (fleet.Intent, error) {
 	a.log.Info().Int64("intent", intent.ID).Str("instance", i.Ref.String()).Str("action", r.Action.String()).Str("by", r.By).Msg("act by hand")
 	nudge(a.kick)
 	return intent, nil
-}
-
-// RefusedError says which check refuses an act by hand.
-type RefusedError struct{ Ruling guard.Ruling }
-
-// Error names the check and the reason's code; people are shown its text.
-func (e *RefusedError) Error() string {
-	return fmt.Sprintf("refused by %s: %s", e.Ruling.Check, e.Ruling.Reason.Code)
 }
 
 // Approve says yes to a waiting intent.
@@ -349,19 +356,56 @@ func (a *App) Status(ctx context.Context) (ctl.Status, error) {
 	}, nil
 }
 
-// Forget drops what is remembered of an account that is not in the configuration
-// any more. It refuses while an act is open.
+// Forget lets go of an account: what was announced in it is called off, its holds
+// end, and what was requested there is no longer verified. One that is still in
+// the configuration is left alone from now on, so that the next reload may drop
+// it; of one that is not, all that was remembered of its things is dropped.
 func (a *App) Forget(ctx context.Context, name string) error {
 	known, err := a.store.Accounts(ctx)
 	if err != nil {
 		return err
 	}
-	n := slices.IndexFunc(known, func(k store.Account) bool { return k.Name == name || k.Identity == name })
-	if n < 0 {
+	k, ok := find(known, func(k store.Account) bool { return k.Name == name || k.Identity == name })
+	if !ok {
 		return fmt.Errorf("no account %q is remembered", name)
 	}
-	if _, configured := a.runtime().accountName(known[n].Identity); configured {
-		return fmt.Errorf("account %s is in the configuration; take it out first", name)
+	a.mu.Lock()
+	a.forgotten[k.Identity] = true
+	a.mu.Unlock()
+	_, configured := a.runtime().accountName(k.Identity)
+	err = a.store.Update(ctx, func(tx *store.Tx) error {
+		open, err := tx.OpenIntents()
+		if err != nil {
+			return err
+		}
+		for _, i := range open {
+			if i.Ref.Account != k.Identity {
+				continue
+			}
+			if err := a.exec.LetGo(tx, &i, fleet.Because(ReasonForgotten, nil)); err != nil {
+				return err
+			}
+		}
+		holds, err := tx.Holds()
+		if err != nil {
+			return err
+		}
+		for _, h := range holds {
+			if h.Ref.Account == k.Identity {
+				if err := tx.EndHolds(h.Ref); err != nil {
+					return err
+				}
+			}
+		}
+		if configured {
+			return nil
+		}
+		return tx.ForgetAccount(k.Identity)
+	})
+	if err != nil {
+		a.mu.Lock()
+		delete(a.forgotten, k.Identity)
+		a.mu.Unlock()
 	}
-	return a.store.Update(ctx, func(tx *store.Tx) error { return tx.ForgetAccount(known[n].Identity) })
+	return err
 }

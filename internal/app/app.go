@@ -84,9 +84,10 @@ type App struct {
 	busy       map[int64]bool // intents being carried out
 	resting    map[int64]time.Time
 	noted      map[fleet.Ref]noted
-	plan       []decision // of the newest pass
+	forgotten  map[string]bool // identities of accounts to be let alone until the next reload
 
 	passing sync.Mutex // passes never overlap
+	folding sync.Mutex // nor do looks that are folded in
 }
 
 // New opens the state and the configuration. Nothing is sent to any provider
@@ -99,7 +100,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 	a := &App{
 		o: o, clock: o.Clock, log: o.Log, startedAt: o.Clock.Now(),
 		kick: make(chan struct{}, 1), mail: make(chan struct{}, 1), rebuilt: make(chan struct{}, 1),
-		seen: newSightings(), busy: map[int64]bool{}, resting: map[int64]time.Time{}, noted: map[fleet.Ref]noted{},
+		seen: newSightings(), busy: map[int64]bool{}, resting: map[int64]time.Time{}, noted: map[fleet.Ref]noted{}, forgotten: map[string]bool{},
 	}
 	a.store, err = store.Open(ctx, store.Options{DSN: cfg.State, Now: o.Clock.Now, OnCommit: o.OnCommit})
 	if err != nil {
@@ -192,7 +193,7 @@ func (a *App) watchers(ctx context.Context) error {
 		round, cancel := context.WithCancel(ctx)
 		var wg sync.WaitGroup
 		for _, acc := range rt.accounts {
-			wg.Go(func() { a.poll(round, acc) })
+			wg.Go(func() { a.poll(round, rt, acc) })
 		}
 		for _, s := range rt.sources {
 			wg.Go(func() { a.look(round, rt, s) })

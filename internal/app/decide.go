@@ -27,13 +27,14 @@ const (
 	ReasonNoFreshLook  fleet.Code = "app.no-fresh-look"
 	ReasonByHand       fleet.Code = "app.by-hand"
 	ReasonDeaf         fleet.Code = "app.deaf"
+	ReasonForgotten    fleet.Code = "app.forgotten"
 )
 
 // decision is what a pass thinks of one instance.
 type decision struct {
 	instance  fleet.Instance
 	activity  fleet.Judgement
-	verdicts  []fleet.Verdict // of every policy that matches
+	verdicts  []*fleet.Verdict // of every policy that matches
 	step      policies.Step   // of the enforcing wishes
 	would     policies.Step   // of the dry-run wishes
 	rulings   []guard.Ruling  // on step, or on would where there is no step
@@ -61,7 +62,7 @@ type capKey struct {
 
 // readDesk reads what a pass needs of the state.
 func (a *App) readDesk(ctx context.Context, rt *runtime, things policies.Things, now time.Time) (*desk, error) {
-	d := &desk{now: now, open: map[fleet.Ref]fleet.Intent{}, approvals: map[int64]store.Approval{}, sent: map[capKey]int{}}
+	d := &desk{now: now, open: map[fleet.Ref]fleet.Intent{}, sent: map[capKey]int{}}
 	var err error
 	if d.holds, err = a.store.Holds(ctx, now); err != nil {
 		return nil, err
@@ -72,11 +73,9 @@ func (a *App) readDesk(ctx context.Context, rt *runtime, things policies.Things,
 	}
 	for _, i := range open {
 		d.open[i.Ref] = i
-		if y, ok, err := a.store.Approval(ctx, i.ID); err != nil {
-			return nil, err
-		} else if ok {
-			d.approvals[i.ID] = y
-		}
+	}
+	if d.approvals, err = a.store.Approvals(ctx); err != nil {
+		return nil, err
 	}
 	if d.last, err = a.store.LastSent(ctx, now.Add(-24*time.Hour)); err != nil {
 		return nil, err
@@ -110,13 +109,16 @@ func (a *App) view(rt *runtime, things policies.Things, d *desk) policies.View {
 	v := policies.View{
 		Now: d.now, Things: things, Grounds: d.grounds,
 		Activity: make(map[fleet.Ref]fleet.Judgement, len(things.Instances)),
-		Facts:    map[fleet.Ref]fleet.Facts{},
-		Runs:     map[fleet.Ref][]fleet.Run{},
+		Facts:    make(map[fleet.Ref]fleet.Facts, len(things.Instances)),
+		Runs:     make(map[fleet.Ref][]fleet.Run, len(things.Instances)),
 	}
 	required := rt.required()
 	for _, i := range things.Instances {
 		looks, runs := a.evidence(i.Ref)
-		runs = slices.DeleteFunc(runs, func(r fleet.Run) bool { return !r.Boot.Same(i.Boot) || !rt.follows(r) })
+		past := func(r fleet.Run) bool { return !r.Boot.Same(i.Boot) || !rt.follows(r) }
+		if slices.ContainsFunc(runs, past) {
+			runs = slices.DeleteFunc(slices.Clone(runs), past)
+		}
 		v.Activity[i.Ref] = signals.Fuse(d.now, i, looks, runs, required)
 		if len(runs) > 0 {
 			v.Runs[i.Ref] = runs
@@ -155,10 +157,21 @@ func inside(looks []fleet.Evidence, boot fleet.Boot, now time.Time) (fleet.Evide
 	return newest, newest.Facts.Reached
 }
 
+// opinions is what all policies say: the verdicts by instance, in the order of
+// the policies.
+type opinions struct {
+	verdicts map[fleet.Ref][]*fleet.Verdict
+	findings []fleet.Finding
+}
+
 // opinions asks every policy. An intent announced inside a window is asked again
 // with the tick it was announced under, after the window closed too.
-func (a *App) opinions(rt *runtime, v policies.View, d *desk) policies.Result {
-	var all policies.Result
+func (a *App) opinions(rt *runtime, v policies.View, d *desk) opinions {
+	all := opinions{verdicts: make(map[fleet.Ref][]*fleet.Verdict, len(v.Things.Instances))}
+	for _, i := range v.Things.Instances {
+		all.verdicts[i.Ref] = make([]*fleet.Verdict, 0, len(rt.cfg.Policies))
+	}
+	modes := map[string]fleet.Mode{}
 	for _, p := range rt.cfg.Policies {
 		pv := v
 		pv.Due, pv.Opens = p.Window.At(d.now)
@@ -170,19 +183,25 @@ func (a *App) opinions(rt *runtime, v policies.View, d *desk) policies.Result {
 			r.Verdicts = a.announced(p, v, d, r.Verdicts)
 		}
 		for n := range r.Verdicts {
-			r.Verdicts[n].Terms = p.Terms
-			r.Verdicts[n].Terms.Mode = milder(p.Terms.Mode, rt.accountMode(r.Verdicts[n].Ref))
+			w := &r.Verdicts[n]
+			mode, known := modes[w.Ref.Account]
+			if !known {
+				mode = rt.accountMode(w.Ref)
+				modes[w.Ref.Account] = mode
+			}
+			w.Terms = p.Terms
+			w.Terms.Mode = milder(p.Terms.Mode, mode)
+			all.verdicts[w.Ref] = append(all.verdicts[w.Ref], w)
 		}
-		all.Verdicts = append(all.Verdicts, r.Verdicts...)
-		all.Findings = append(all.Findings, r.Findings...)
-		all.Blocks = append(all.Blocks, r.Blocks...)
+		all.findings = append(all.findings, r.Findings...)
 	}
 	return all
 }
 
 func (a *App) announced(p config.Policy, v policies.View, d *desk, verdicts []fleet.Verdict) []fleet.Verdict {
-	for n, verdict := range verdicts {
-		i, ok := d.open[verdict.Ref]
+	for n := range verdicts {
+		ref := verdicts[n].Ref
+		i, ok := d.open[ref]
 		if !ok {
 			continue
 		}
@@ -190,9 +209,13 @@ func (a *App) announced(p config.Policy, v policies.View, d *desk, verdicts []fl
 		if !ok {
 			continue
 		}
+		at := slices.IndexFunc(v.Things.Instances, func(i fleet.Instance) bool { return i.Ref == ref })
+		if at < 0 {
+			continue
+		}
 		again := v
 		again.Due = under.Due
-		again.Things.Instances = slices.DeleteFunc(slices.Clone(v.Things.Instances), func(i fleet.Instance) bool { return i.Ref != verdict.Ref })
+		again.Things.Instances = v.Things.Instances[at : at+1]
 		if r := p.Policy.Decide(again); len(r.Verdicts) == 1 {
 			verdicts[n] = r.Verdicts[0]
 		}
@@ -210,20 +233,23 @@ func (rt *runtime) accountMode(ref fleet.Ref) fleet.Mode {
 }
 
 // decide joins the policies' opinions on one instance, and asks the guard.
-func (a *App) decide(rt *runtime, i fleet.Instance, j fleet.Judgement, verdicts []fleet.Verdict, d *desk) decision {
+func (a *App) decide(rt *runtime, i fleet.Instance, j fleet.Judgement, verdicts []*fleet.Verdict, d *desk) decision {
 	out := decision{instance: i, activity: j, verdicts: verdicts, unguarded: len(verdicts) == 0}
 	p, _ := a.account(i.Ref.Account)
 	var enforcing, dry []fleet.Verdict
 	for _, v := range verdicts {
-		if v.Terms.Mode == fleet.Enforce {
-			enforcing = append(enforcing, v)
-		} else {
-			dry = append(dry, v)
+		switch {
+		case v.Goal == fleet.Keep: // nothing is asked
+		case v.Terms.Mode == fleet.Enforce:
+			enforcing = append(enforcing, *v)
+		default:
+			dry = append(dry, *v)
 		}
 	}
 	out.step = policies.Combine(i, enforcing, p.Can)
 	out.would = policies.Combine(i, dry, p.Can)
-	if open, ok := d.open[i.Ref]; ok {
+	if _, ok := d.open[i.Ref]; ok {
+		open := d.open[i.Ref]
 		out.intent = &open
 	}
 	asked := out.step
@@ -373,8 +399,7 @@ func (a *App) ask(tx *store.Tx, i fleet.Instance, in fleet.Intent, since time.Ti
 		return execute.Answer{}, err
 	}
 	v := a.view(rt, things, d)
-	verdicts := a.opinions(rt, v, d).Verdicts
-	dec := a.decide(rt, i, v.Activity[i.Ref], verdicts, d)
+	dec := a.decide(rt, i, v.Activity[i.Ref], a.opinions(rt, v, d).verdicts[i.Ref], d)
 	if dec.step.Action != in.Action {
 		return standing(in, dec), nil
 	}
@@ -443,7 +468,7 @@ func standing(in fleet.Intent, dec decision) execute.Answer {
 		against.Reason = fleet.Because(ReasonOtherStep, fleet.Values{"action": fleet.Nested(guard.ActionReason(dec.step.Action))})
 	}
 	for _, w := range in.Verdicts {
-		now, ok := find(dec.verdicts, func(v fleet.Verdict) bool { return v.Policy == w.Policy })
+		now, ok := find(dec.verdicts, func(v *fleet.Verdict) bool { return v.Policy == w.Policy })
 		switch {
 		case !ok:
 		case now.Gap || (now.Goal != fleet.Keep && now.Terms.Mode == fleet.Enforce && dec.step.Action == fleet.Keep):

@@ -224,6 +224,7 @@ func (a *App) reload(ctx context.Context) error {
 	a.passing.Lock()
 	a.mu.Lock()
 	a.rt = rt
+	clear(a.forgotten)
 	a.mu.Unlock()
 	a.passing.Unlock()
 	nudge(a.rebuilt)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -201,7 +202,7 @@ func (a *App) Pass(ctx context.Context) (time.Time, error) {
 		return time.Time{}, err
 	}
 	a.mu.Lock()
-	a.plan, a.lastPass = decisions, a.clock.Now()
+	a.lastPass = a.clock.Now()
 	a.mu.Unlock()
 	var next time.Time
 	for _, d := range decisions {
@@ -214,42 +215,57 @@ func (a *App) Pass(ctx context.Context) (time.Time, error) {
 	return next, nil
 }
 
-// think decides on every instance and writes nothing.
+// askAtOnce is how many instances the policies are asked about at a time: so few
+// that what is known of them stays in the processor's cache while every policy
+// looks at it.
+const askAtOnce = 64
+
+// think decides on every instance and writes nothing. Deciding is pure, so the
+// processor's cores share the work.
 func (a *App) think(ctx context.Context, rt *runtime) ([]decision, []fleet.Finding, error) {
 	things := a.inv.Things()
 	d, err := a.readDesk(ctx, rt, things, a.clock.Now())
 	if err != nil {
 		return nil, nil, err
 	}
-	v := a.view(rt, things, d)
-	result := a.opinions(rt, v, d)
-	by := make(map[fleet.Ref][]fleet.Verdict, len(things.Instances))
-	for _, verdict := range result.Verdicts {
-		by[verdict.Ref] = append(by[verdict.Ref], verdict)
+	parts := slices.Collect(slices.Chunk(things.Instances, askAtOnce))
+	decisions, found := make([]decision, len(things.Instances)), make([][]fleet.Finding, len(parts)+2)
+	var asking sync.WaitGroup
+	for n, some := range parts {
+		asking.Go(func() {
+			v := a.view(rt, policies.Things{Scopes: things.Scopes, Instances: some}, d)
+			all := a.opinions(rt, v, d)
+			for k, i := range some {
+				decisions[n*askAtOnce+k] = a.decide(rt, i, v.Activity[i.Ref], all.verdicts[i.Ref], d)
+			}
+			found[n] = all.findings
+		})
 	}
-	decisions := make([]decision, 0, len(things.Instances))
-	for _, i := range things.Instances {
-		decisions = append(decisions, a.decide(rt, i, v.Activity[i.Ref], by[i.Ref], d))
-	}
-	findings := append(result.Findings, accountFindings(rt, things.Scopes, d.now)...)
-	return decisions, append(findings, a.blindFindings(decisions, d.now)...), nil
+	asking.Wait()
+	found[len(parts)] = accountFindings(rt, things.Scopes, d.now)
+	found[len(parts)+1] = a.blindFindings(decisions, d.now)
+	return decisions, slices.Concat(found...), nil
 }
 
 // reconcile opens, joins and abandons intents, and tells what is new. It writes
 // only where something changed.
 func (a *App) reconcile(ctx context.Context, rt *runtime, decisions []decision, findings []fleet.Finding) error {
+	if err := a.noteActivity(ctx, decisions); err != nil {
+		return err
+	}
+	told, err := a.store.ToldKeys(ctx, wouldPrefix)
+	if err != nil {
+		return err
+	}
 	for _, d := range decisions {
-		if err := a.reconcileOne(ctx, d); err != nil {
+		if err := a.reconcileOne(ctx, d, told); err != nil {
 			return fmt.Errorf("%s: %w", d.instance.Ref, err)
 		}
 	}
 	return a.tellFindings(ctx, rt, findings)
 }
 
-func (a *App) reconcileOne(ctx context.Context, d decision) error {
-	if err := a.noteActivity(ctx, d); err != nil {
-		return err
-	}
+func (a *App) reconcileOne(ctx context.Context, d decision, told map[string]time.Time) error {
 	switch {
 	case d.intent != nil && d.intent.State != fleet.IntentPending:
 		return nil // it is at the platform; only reading tells
@@ -258,14 +274,21 @@ func (a *App) reconcileOne(ctx context.Context, d decision) error {
 	case d.intent != nil:
 		return a.revise(ctx, d)
 	case d.step.Action != fleet.Keep:
-		if refused(d.rulings) {
+		if refused(d.rulings) || a.letAlone(d.instance.Ref.Account) {
 			return nil
 		}
 		return a.openIntent(ctx, d)
 	case d.would.Action != fleet.Keep && !refused(guard.Without(d.rulings, "mode")):
-		return a.tellWould(ctx, d)
+		return a.tellWould(ctx, d, told)
 	}
 	return nil
+}
+
+// letAlone reports whether an account was forgotten by hand.
+func (a *App) letAlone(identity string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.forgotten[identity]
 }
 
 func refused(rulings []guard.Ruling) bool { return guard.Sum(rulings).Answer == guard.Refuse }
@@ -351,12 +374,18 @@ func samePolicies(a, b []fleet.Verdict) bool {
 	return slices.EqualFunc(a, b, func(a, b fleet.Verdict) bool { return a.Policy == b.Policy && a.Goal == b.Goal })
 }
 
+// wouldPrefix begins the keys of what would be announced.
+const wouldPrefix = "would|"
+
 // tellWould says once per boot what would be announced if the mode were enforce.
-func (a *App) tellWould(ctx context.Context, d decision) error {
+func (a *App) tellWould(ctx context.Context, d decision, told map[string]time.Time) error {
 	v := d.would.Verdicts[0]
+	key := wouldPrefix + fmt.Sprintf("%s|%s|%s|%s", v.Policy, d.instance.Ref, d.would.Action, d.instance.Boot)
+	if _, ok := told[key]; ok {
+		return nil
+	}
 	n := notify.Notice{
-		Key:   fmt.Sprintf("%s|%s|would-%s|%s", v.Policy, d.instance.Ref, d.would.Action, d.instance.Boot),
-		Event: notify.EventWould, Severity: fleet.Info, Category: fleet.CategoryAct, Subject: d.instance,
+		Key: key, Event: notify.EventWould, Severity: fleet.Info, Category: fleet.CategoryAct, Subject: d.instance,
 		Intent: &fleet.Intent{
 			Ref: d.instance.Ref, Boot: d.instance.Boot, Action: d.would.Action, Goal: d.would.Goal,
 			By: execute.ByPolicy, Verdicts: d.would.Verdicts, Subject: d.instance,
@@ -364,7 +393,7 @@ func (a *App) tellWould(ctx context.Context, d decision) error {
 		},
 		Reason: v.Reason,
 	}
-	return a.tellOnce(ctx, n, 0)
+	return a.store.Update(ctx, func(tx *store.Tx) error { return a.tell(tx, n, 0) })
 }
 
 // tellOnce queues a notice unless it was told within repeat, without writing
@@ -387,27 +416,45 @@ type noted struct {
 	since    time.Time
 }
 
-// noteActivity keeps the history of what an instance was doing, on changes only.
-func (a *App) noteActivity(ctx context.Context, d decision) error {
-	if d.instance.State != fleet.StateRunning || d.unguarded {
-		return nil
-	}
-	a.mu.Lock()
-	before, known := a.noted[d.instance.Ref]
-	a.mu.Unlock()
-	now := noted{d.activity.Activity, d.instance.Boot, a.clock.Now()}
-	if known && before.activity == now.activity && before.boot == now.boot {
+// noteActivity keeps the history of what instances were doing, on changes only.
+func (a *App) noteActivity(ctx context.Context, decisions []decision) error {
+	changed := a.newlyDoing(decisions)
+	if len(changed) == 0 {
 		return nil
 	}
 	if err := a.store.Update(ctx, func(tx *store.Tx) error {
-		return tx.Segment(d.instance.Ref, "activity", now.activity.String(), tx.Now)
+		for _, ref := range slices.SortedFunc(maps.Keys(changed), fleet.CompareRefs) {
+			if err := tx.Segment(ref, "activity", changed[ref].activity.String(), tx.Now); err != nil {
+				return err
+			}
+		}
+		return nil
 	}); err != nil {
 		return err
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.noted[d.instance.Ref] = now
+	maps.Copy(a.noted, changed)
 	return nil
+}
+
+// newlyDoing gives what guarded instances do that they were not noted to do.
+func (a *App) newlyDoing(decisions []decision) map[fleet.Ref]noted {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	changed := map[fleet.Ref]noted{}
+	for n := range decisions {
+		d := &decisions[n]
+		if d.instance.State != fleet.StateRunning || d.unguarded {
+			continue
+		}
+		now := noted{d.activity.Activity, d.instance.Boot, a.clock.Now()}
+		before, known := a.noted[d.instance.Ref]
+		if !known || before.activity != now.activity || before.boot != now.boot {
+			changed[d.instance.Ref] = now
+		}
+	}
+	return changed
 }
 
 // earlier gives the earlier of two times; zero is none.

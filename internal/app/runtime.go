@@ -9,11 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"curfew/fleet"
 	"curfew/internal/config"
@@ -23,7 +21,6 @@ import (
 	"curfew/internal/text"
 	"curfew/notify"
 	"curfew/providers"
-	"curfew/providers/sim"
 	"curfew/signals"
 	sshsignal "curfew/signals/ssh"
 )
@@ -66,6 +63,7 @@ type source struct {
 	cfg     config.Signal
 	mu      sync.Mutex // a source looks from one goroutine at a time
 	signals signals.Source
+	wake    chan struct{} // something is running that was never looked at
 }
 
 func (rt *runtime) close() error {
@@ -93,11 +91,13 @@ func (a *App) build(ctx context.Context, cfg *config.Config) (*runtime, error) {
 	if rt.render, err = text.New(lang, cfg.Timezone); err != nil {
 		return nil, err
 	}
-	worlds := map[string]any{}
-	secrets := &secretList{}
+	opener := &Opener{
+		Registry: a.o.Registry, LookupEnv: a.o.LookupEnv, ReadFile: a.o.ReadFile, World: a.o.World,
+		Version: a.o.Version, Log: a.log, Out: a.o.Out,
+	}
 	hashes := map[string]string{}
 	for _, entry := range cfg.Accounts {
-		acc, err := a.openAccount(ctx, cfg, entry, worlds, secrets)
+		acc, err := a.openAccount(ctx, cfg, entry, opener)
 		if err != nil {
 			return nil, fmt.Errorf("account %s: %w", entry.Name, err)
 		}
@@ -110,14 +110,15 @@ func (a *App) build(ctx context.Context, cfg *config.Config) (*runtime, error) {
 		rt.accounts = append(rt.accounts, acc)
 	}
 	for _, entry := range cfg.Signals {
-		s, err := a.openSource(rt, entry, worlds)
+		ask := func(i fleet.Instance) signals.Ask { return asked(cfg.Policies, i) }
+		s, err := opener.Source(entry, sshsignal.Options{Access: a.access, Ask: ask, Now: a.clock.Now, Pins: pins{a}, Zone: cfg.Timezone})
 		if err != nil {
 			return nil, fmt.Errorf("signal %s: %w", entry.Type, err)
 		}
-		rt.sources = append(rt.sources, s)
+		rt.sources = append(rt.sources, &source{cfg: entry, signals: s, wake: make(chan struct{}, 1)})
 	}
 	for _, entry := range cfg.Notify.Channels {
-		open, err := a.openChannel(entry, lang, cfg.Timezone, secrets)
+		open, err := opener.Channel(entry, lang, cfg.Timezone)
 		if err != nil {
 			return nil, fmt.Errorf("channel %s: %w", entry.Name, err)
 		}
@@ -131,76 +132,18 @@ func (a *App) build(ctx context.Context, cfg *config.Config) (*runtime, error) {
 	return rt, nil
 }
 
-// secretList collects every secret that was read, so that transports can take
-// them out of errors and logs.
-type secretList struct {
-	mu  sync.Mutex
-	all []string
-}
-
-func (s *secretList) add(v string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if v != "" {
-		s.all = append(s.all, v)
-	}
-}
-
-func (s *secretList) list() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.all)
-}
-
-func (a *App) readSecrets(in map[string]config.Secret, secrets *secretList) (map[string]string, error) {
-	out := make(map[string]string, len(in))
-	for _, key := range slices.Sorted(maps.Keys(in)) {
-		v, err := in[key].Read(a.o.LookupEnv, a.o.ReadFile)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", key, err)
-		}
-		secrets.add(v)
-		out[key] = v
-	}
-	return out, nil
-}
-
-func (a *App) openAccount(ctx context.Context, cfg *config.Config, entry config.Account, worlds map[string]any, secrets *secretList) (*account, error) {
-	kind, ok := find(a.o.Registry.Providers, func(k providers.Kind) bool { return k.Name == entry.Provider })
-	if !ok {
-		return nil, fmt.Errorf("there is no provider %q", entry.Provider)
-	}
-	credential, err := a.readSecrets(entry.Credential, secrets)
+func (a *App) openAccount(ctx context.Context, cfg *config.Config, entry config.Account, opener *Opener) (*account, error) {
+	limits := httpx.Limits{PerMinute: entry.PerMinute, PerDay: entry.PerDay}
+	raw, credential, err := opener.Account(entry, httpx.NewBudget(limits, a.store.Counter(entry.Name), a.clock.Now))
 	if err != nil {
 		return nil, err
 	}
-	acc := &account{cfg: entry}
+	acc := &account{cfg: entry, raw: raw}
 	if len(credential) > 0 {
 		if acc.hash, err = a.credentialHash(ctx, credential); err != nil {
 			return nil, err
 		}
 	}
-	o := providers.Options{
-		Account: entry.Name, BaseURL: entry.BaseURL, Credential: credential, Regions: entry.Regions, Prices: entry.Prices,
-		HTTP: httpx.New(httpx.Options{
-			Budget:  httpx.NewBudget(httpx.Limits{PerMinute: entry.PerMinute, PerDay: entry.PerDay}, a.store.Counter(entry.Name), a.clock.Now),
-			Timeout: callTimeout, RetryMax: 2, Logger: a.log, Secrets: secrets.list, UserAgent: "curfew/" + a.o.Version,
-			Proxy: http.ProxyFromEnvironment,
-		}),
-	}
-	if o.BaseURL == "" {
-		o.BaseURL = kind.DefaultURL
-	}
-	if entry.World != "" {
-		if o.World, err = a.openWorld(entry.World, worlds); err != nil {
-			return nil, err
-		}
-	}
-	p, err := kind.Open(o)
-	if err != nil {
-		return nil, err
-	}
-	acc.raw = providers.Collect(entry.Name, kind, p).With(providers.Timeout(callTimeout, writeTimeout))
 	if !fleet.Enforcing(milder(cfg.Mode, entry.Mode)) || a.o.ReadOnly {
 		acc.raw = acc.raw.With(providers.ReadOnlyAccount())
 	}
@@ -217,20 +160,6 @@ func milder(file, account fleet.Mode) fleet.Mode {
 		return fleet.Enforce
 	}
 	return fleet.DryRun
-}
-
-func (a *App) openWorld(path string, worlds map[string]any) (any, error) {
-	if w, ok := worlds[path]; ok {
-		return w, nil
-	}
-	if a.o.World == nil {
-		return nil, errors.New("a world is for the simulated cloud only")
-	}
-	w, err := a.o.World(path)
-	if err == nil {
-		worlds[path] = w
-	}
-	return w, err
 }
 
 // credentialHash is a hash of a credential under a key that is drawn once and
@@ -306,45 +235,6 @@ func (a *App) become(ctx context.Context, acc *account, identity string) error {
 	return nil
 }
 
-func (a *App) openSource(rt *runtime, entry config.Signal, worlds map[string]any) (*source, error) {
-	s := &source{cfg: entry}
-	ask := func(i fleet.Instance) signals.Ask { return asked(rt.cfg.Policies, i) }
-	switch entry.Type {
-	case "ssh":
-		key, err := a.readKey(entry)
-		if err != nil {
-			return nil, err
-		}
-		s.signals, err = sshsignal.New(sshsignal.Options{
-			Every: entry.Every, Timeout: entry.Timeout, Key: key, Access: a.access, Ask: ask,
-			Now: a.clock.Now, Pins: pins{a}, Zone: rt.cfg.Timezone,
-		})
-		return s, err
-	case "sim":
-		for _, w := range worlds {
-			if cloud, ok := w.(*sim.Cloud); ok {
-				look := cloud.Source(entry.Every, entry.Timeout)
-				look.Now = a.clock.Now
-				look.Ask = func(i fleet.Instance) (files, logs []string) { return ask(i).Files, ask(i).Logs }
-				s.signals = look
-			}
-		}
-		if s.signals == nil {
-			return nil, errors.New("no account has a simulated world")
-		}
-		return s, nil
-	}
-	return nil, fmt.Errorf("there is no signal %q", entry.Type)
-}
-
-func (a *App) readKey(entry config.Signal) ([]byte, error) {
-	if entry.Key == (config.Secret{}) {
-		return nil, nil
-	}
-	key, err := entry.Key.Read(a.o.LookupEnv, a.o.ReadFile)
-	return []byte(key), err
-}
-
 // asked joins what the policies that match want to know beyond the usual.
 func asked(ps []config.Policy, i fleet.Instance) signals.Ask {
 	var ask signals.Ask
@@ -376,36 +266,6 @@ func (p pins) Pin(ref fleet.Ref, boot fleet.Boot, fingerprint string) (kept stri
 		return err
 	})
 	return kept, err
-}
-
-func (a *App) openChannel(entry config.Channel, lang text.Language, zone *time.Location, secrets *secretList) (notify.OpenChannel, error) {
-	kind, ok := find(a.o.Registry.Channels, func(k notify.Kind) bool { return k.Name == entry.Type })
-	if !ok {
-		return notify.OpenChannel{}, fmt.Errorf("there is no channel type %q", entry.Type)
-	}
-	credential, err := a.readSecrets(entry.Credential, secrets)
-	if err != nil {
-		return notify.OpenChannel{}, err
-	}
-	if entry.Language != "" {
-		lang = entry.Language
-	}
-	render, err := text.New(lang, zone)
-	if err != nil {
-		return notify.OpenChannel{}, err
-	}
-	base := entry.BaseURL
-	if base == "" {
-		base = kind.DefaultURL
-	}
-	ch, err := kind.Open(notify.Options{
-		Name: entry.Name, BaseURL: base, Credential: credential, Settings: entry.Settings, Out: a.o.Out,
-		HTTP: &http.Client{
-			Timeout:       10 * time.Second,
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
-	})
-	return notify.OpenChannel{Channel: ch, Kind: kind, Renderer: render}, err
 }
 
 // addresses says which channels a notice goes to.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"curfew/fleet"
@@ -16,9 +17,10 @@ import (
 )
 
 // sightings is what the sources saw: the newest look of each source at each
-// instance, and the runs told from looks in a row.
+// instance, by source, and the runs told from looks in a row. The slices are
+// replaced and never changed, so that whoever reads may keep them.
 type sightings struct {
-	looks map[fleet.Ref]map[string]fleet.Evidence
+	looks map[fleet.Ref][]fleet.Evidence
 	runs  map[fleet.Ref][]fleet.Run
 	// wallets are the last balances read, by account name.
 	wallets map[string]fleet.Wallet
@@ -26,13 +28,13 @@ type sightings struct {
 
 func newSightings() sightings {
 	return sightings{
-		looks: map[fleet.Ref]map[string]fleet.Evidence{}, runs: map[fleet.Ref][]fleet.Run{},
+		looks: map[fleet.Ref][]fleet.Evidence{}, runs: map[fleet.Ref][]fleet.Run{},
 		wallets: map[string]fleet.Wallet{},
 	}
 }
 
 // poll reads an account's lists for as long as its configuration holds.
-func (a *App) poll(ctx context.Context, acc *account) {
+func (a *App) poll(ctx context.Context, rt *runtime, acc *account) {
 	failures := 0
 	for {
 		err := a.pollOnce(ctx, acc)
@@ -48,6 +50,7 @@ func (a *App) poll(ctx context.Context, acc *account) {
 			failures = 0
 		}
 		nudge(a.kick)
+		a.lookSoon(rt)
 		if a.clock.Sleep(ctx, pause) != nil {
 			return
 		}
@@ -141,9 +144,27 @@ func (a *App) look(ctx context.Context, rt *runtime, s *source) {
 			a.lookAt(ctx, rt, s, running)
 			nudge(a.kick)
 		}
-		if a.clock.Sleep(ctx, s.cfg.Every) != nil {
+		if a.wait(ctx, s.cfg.Every, s.wake) != nil {
 			return
 		}
+	}
+}
+
+// lookSoon wakes the sources where an instance runs that was not looked at in
+// this boot: nobody waits for a whole round after a start.
+func (a *App) lookSoon(rt *runtime) {
+	for _, i := range a.inv.Things().Instances {
+		if i.State != fleet.StateRunning || !rt.watches(i) {
+			continue
+		}
+		looks, _ := a.evidence(i.Ref)
+		if slices.ContainsFunc(looks, func(e fleet.Evidence) bool { return e.Boot.Same(i.Boot) }) {
+			continue
+		}
+		for _, s := range rt.sources {
+			nudge(s.wake)
+		}
+		return
 	}
 }
 
@@ -179,42 +200,53 @@ func (a *App) lookAt(ctx context.Context, rt *runtime, s *source, is []fleet.Ins
 		}
 		return
 	}
-	for _, i := range is {
-		for _, e := range seen[i.Ref] {
-			if err := a.fold(ctx, rt, s.cfg, i, e); err != nil {
-				a.databaseIs(err)
-				return
-			}
-		}
+	if err := a.fold(ctx, rt, s.cfg, is, seen); err != nil {
+		a.databaseIs(err)
 	}
 }
 
-// fold judges one look and follows the runs of its instance by it. Runs are
-// remembered before they are used.
-func (a *App) fold(ctx context.Context, rt *runtime, limits config.Signal, i fleet.Instance, e fleet.Evidence) error {
-	patterns, rules := rt.rules(i)
-	e = signals.Judge(e, signals.Limits{BusyAbove: limits.BusyAbove, SessionIdleMax: limits.SessionIdleMax}, patterns)
-	a.mu.Lock()
-	if known, ok := a.seen.looks[i.Ref][e.Source]; ok && known.Boot == e.Boot && known.SeenAt.After(e.SeenAt) {
-		a.mu.Unlock()
-		return nil
+// fold judges what one source saw and follows the runs by it. Runs are remembered
+// before they are used, all in one transaction.
+func (a *App) fold(ctx context.Context, rt *runtime, limits config.Signal, is []fleet.Instance, seen map[fleet.Ref][]fleet.Evidence) error {
+	a.folding.Lock()
+	defer a.folding.Unlock()
+	fresh := newSightings()
+	var changed []fleet.Run
+	for _, i := range is {
+		patterns, rules := rt.rules(i)
+		looks, before := a.evidence(i.Ref)
+		runs := before
+		for _, e := range seen[i.Ref] {
+			e = signals.Judge(e, signals.Limits{BusyAbove: limits.BusyAbove, SessionIdleMax: limits.SessionIdleMax}, patterns)
+			known, ok := find(looks, func(k fleet.Evidence) bool { return k.Source == e.Source })
+			if ok && known.Boot == e.Boot && known.SeenAt.After(e.SeenAt) {
+				continue
+			}
+			runs = signals.Follow(i.Ref, runs, e, rules)
+			looks = withLook(looks, e)
+		}
+		fresh.looks[i.Ref], fresh.runs[i.Ref] = looks, runs
+		changed = append(changed, changedRuns(before, runs)...)
 	}
-	before := a.seen.runs[i.Ref]
-	a.mu.Unlock()
-	after := signals.Follow(i.Ref, before, e, rules)
-	if changed := changedRuns(before, after); len(changed) > 0 {
+	if len(changed) > 0 {
 		if err := a.store.Update(ctx, func(tx *store.Tx) error { return tx.SaveRuns(changed) }); err != nil {
 			return err
 		}
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.seen.runs[i.Ref] = after
-	if a.seen.looks[i.Ref] == nil {
-		a.seen.looks[i.Ref] = map[string]fleet.Evidence{}
-	}
-	a.seen.looks[i.Ref][e.Source] = e
+	maps.Copy(a.seen.looks, fresh.looks)
+	maps.Copy(a.seen.runs, fresh.runs)
 	return nil
+}
+
+// withLook gives the looks with e in place of the older one of its source, in the
+// order of the sources.
+func withLook(looks []fleet.Evidence, e fleet.Evidence) []fleet.Evidence {
+	looks = slices.DeleteFunc(slices.Clone(looks), func(k fleet.Evidence) bool { return k.Source == e.Source })
+	looks = append(looks, e)
+	slices.SortFunc(looks, func(a, b fleet.Evidence) int { return strings.Compare(a.Source, b.Source) })
+	return looks
 }
 
 // changedRuns gives the runs that are worth remembering: new ones, and those that
@@ -264,12 +296,10 @@ func (rt *runtime) rules(i fleet.Instance) (patterns []signals.Pattern, rules []
 	return patterns, rules
 }
 
-// evidence gives the newest look of every source at an instance, by source.
+// evidence gives the newest look of every source at an instance, by source, and
+// its runs; for reading only.
 func (a *App) evidence(ref fleet.Ref) (looks []fleet.Evidence, runs []fleet.Run) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, name := range slices.Sorted(maps.Keys(a.seen.looks[ref])) {
-		looks = append(looks, a.seen.looks[ref][name])
-	}
-	return looks, slices.Clone(a.seen.runs[ref])
+	return a.seen.looks[ref], a.seen.runs[ref]
 }

@@ -326,6 +326,16 @@ func (x *Executor) Abandon(tx *store.Tx, i *fleet.Intent, why fleet.Reason) erro
 	return x.saveClosed(tx, i, fleet.IntentPending, fleet.Instance{}, fleet.OutcomeAbandoned, why)
 }
 
+// LetGo closes an open intent whatever its state, since nobody will look at its
+// account any more: a pending one is abandoned, one that was requested stays
+// unverified.
+func (x *Executor) LetGo(tx *store.Tx, i *fleet.Intent, why fleet.Reason) error {
+	if i.State == fleet.IntentPending {
+		return x.Abandon(tx, i, why)
+	}
+	return x.saveClosed(tx, i, i.State, fleet.Instance{}, fleet.OutcomeUnverified, why)
+}
+
 func (x *Executor) saveClosed(tx *store.Tx, i *fleet.Intent, was fleet.IntentState, seen fleet.Instance, outcome fleet.Outcome, why fleet.Reason) error {
 	i.State, i.Outcome, i.Why, i.ClosedAt, i.NextAt = fleet.IntentClosed, outcome, why, tx.Now, time.Time{}
 	if !seen.Ref.IsZero() {

@@ -82,7 +82,7 @@ func charge(in Input) Ruling {
 		return fine()
 	case fleet.ChargePeriod:
 		refund := len(in.Terms) > 0 && !slices.ContainsFunc(in.Terms, func(t fleet.Terms) bool { return !t.Refund })
-		if in.ByHand || refund {
+		if refund {
 			return Ruling{Answer: Allow, Reason: fleet.Because(ReasonPeriodRefund, fleet.Values{
 				"end": fleet.Moment(in.Thing.Charge.End), "refund": fleet.Amount(in.Thing.Charge.Refundable),
 			})}
@@ -92,9 +92,10 @@ func charge(in Input) Ruling {
 	return Ruling{Reason: fleet.Because(ReasonChargeUnknown, nil)}
 }
 
-// data refuses an act that destroys data unless every wish says that it may go.
+// data refuses an act that destroys data unless every wish says that it may go. A
+// release by hand says so itself; a stop does not.
 func data(in Input) Ruling {
-	if !in.Effect.Destroys() {
+	if !in.effect().Destroys() {
 		return fine()
 	}
 	discard := len(in.Terms) > 0 && !slices.ContainsFunc(in.Terms, func(t fleet.Terms) bool { return !t.Discard })
@@ -123,7 +124,7 @@ func ceiling(in Input) Ruling {
 		ceilings = append(ceilings, Ceiling{AtMost: t.AtMost, From: "policy"})
 	}
 	for _, c := range ceilings {
-		if c.AtMost != fleet.Keep && in.Effect != fleet.Start && in.Effect > c.AtMost {
+		if effect := in.effect(); c.AtMost != fleet.Keep && effect != fleet.Start && effect > c.AtMost {
 			return Ruling{Reason: fleet.Because(ReasonCeiling, fleet.Values{
 				"at_most": fleet.Nested(ActionReason(c.AtMost)), "from": fleet.Text(c.From),
 			})}
@@ -161,17 +162,22 @@ func warning(in Input) Ruling {
 	}
 	if in.AcceptedAt.IsZero() {
 		giveUp := in.CreatedAt.Add(in.Warn + NobodyHeard)
-		if !in.Effect.Destroys() && !in.Now.Before(giveUp) {
+		if !in.effect().Destroys() && !in.Now.Before(giveUp) {
 			return Ruling{Answer: Allow, Reason: fleet.Because(ReasonNobodyHeard, fleet.Values{"since": fleet.Moment(in.CreatedAt)})}
 		}
 		r := Ruling{Answer: Wait, Reason: fleet.Because(ReasonNotAccepted, nil)}
-		if !in.Effect.Destroys() {
+		if !in.effect().Destroys() {
 			r.Until = giveUp
 		}
 		return r
 	}
-	if in.Now.Before(in.Deadline) {
-		return Ruling{Answer: Wait, Until: in.Deadline, Reason: fleet.Because(ReasonDeadline, fleet.Values{"at": fleet.Moment(in.Deadline)})}
+	// A wish that joined late, with a longer warning, has its time too.
+	deadline := in.AcceptedAt.Add(in.Warn)
+	if in.Deadline.After(deadline) {
+		deadline = in.Deadline
+	}
+	if in.Now.Before(deadline) {
+		return Ruling{Answer: Wait, Until: deadline, Reason: fleet.Because(ReasonDeadline, fleet.Values{"at": fleet.Moment(deadline)})}
 	}
 	return Ruling{Answer: Allow, Reason: fleet.Because(ReasonWarned, fleet.Values{"at": fleet.Moment(in.AcceptedAt)})}
 }
@@ -201,7 +207,7 @@ func capped(in Input) Ruling {
 	}
 	values := fleet.Values{
 		"used": fleet.Number(float64(in.CapUsed)), "limit": fleet.Number(float64(limit)),
-		"action": fleet.Nested(ActionReason(in.Effect)),
+		"action": fleet.Nested(ActionReason(in.effect())),
 	}
 	if in.CapUsed >= limit {
 		return Ruling{Answer: Wait, Reason: fleet.Because(ReasonCapped, values)}

@@ -32,6 +32,22 @@ func (a Answer) String() string {
 	return "refuse"
 }
 
+// MarshalText writes the word.
+func (a Answer) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// UnmarshalText reads the word; an unknown one refuses.
+func (a *Answer) UnmarshalText(text []byte) error {
+	switch string(text) {
+	case "allow":
+		*a = Allow
+	case "wait":
+		*a = Wait
+	default:
+		*a = Refuse
+	}
+	return nil
+}
+
 // Ruling is one check's answer.
 type Ruling struct {
 	Check  string       `json:"check"`
@@ -76,6 +92,15 @@ type Input struct {
 	Approved   bool
 	ApprovedBy string
 	CostWait   fleet.Price // what the thing costs while it waits
+}
+
+// effect is what the act amounts to, never less than what is known of it here.
+func (in Input) effect() fleet.Action {
+	effect := max(in.Action, in.Effect)
+	if in.Action == fleet.Stop && in.Thing.OnStop.KeepsData != fleet.KeepsAll {
+		effect = max(effect, fleet.Release)
+	}
+	return effect
 }
 
 // Protection says whether the user forbade acting on a thing.

@@ -34,6 +34,7 @@ type Inventory struct {
 	mu     sync.Mutex
 	things map[fleet.Ref]store.Thing
 	scopes map[fleet.Scope]policies.ScopeState
+	list   []fleet.Instance // those that are not gone, in order; nil after a change
 }
 
 // Load reads the last inventory from the state.
@@ -183,7 +184,7 @@ func (v *Inventory) save(ctx context.Context, changed map[fleet.Ref]store.Thing,
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for ref, t := range changed {
-		v.things[ref] = t
+		v.things[ref], v.list = t, nil
 	}
 	if scope.Scope != (fleet.Scope{}) {
 		v.scopes[scope.Scope] = scope
@@ -214,18 +215,20 @@ func (v *Inventory) Missing(account string, since time.Time) []store.Thing {
 	return out
 }
 
-// Things gives the inventory as policies see it, in the order of references.
+// Things gives the inventory as policies see it, in the order of references. All
+// who ask between two changes are given the same list: it is for reading only.
 func (v *Inventory) Things() policies.Things {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	var out policies.Things
-	out.Instances = make([]fleet.Instance, 0, len(v.things))
-	for _, t := range v.things {
-		if t.GoneAt.IsZero() {
-			out.Instances = append(out.Instances, t.Instance)
+	if v.list == nil {
+		v.list = make([]fleet.Instance, 0, len(v.things))
+		for _, ref := range slices.SortedFunc(maps.Keys(v.things), fleet.CompareRefs) {
+			if t := v.things[ref]; t.GoneAt.IsZero() {
+				v.list = append(v.list, t.Instance)
+			}
 		}
 	}
-	slices.SortFunc(out.Instances, func(a, b fleet.Instance) int { return fleet.CompareRefs(a.Ref, b.Ref) })
+	out := policies.Things{Instances: v.list}
 	for _, s := range v.scopes {
 		out.Scopes = append(out.Scopes, s)
 	}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -186,11 +185,12 @@ func (s *Store) LastSent(ctx context.Context, since time.Time) (map[fleet.Ref]fl
 	return last, nil
 }
 
-// Grounds reads what done stops stood on, by thing, for those whose last done
-// stop has a ground.
+// Grounds reads what done stops stood on, by thing. A stop from before a thing was
+// first seen speaks of another one under the same reference, or of boots that were
+// counted anew since.
 func (s *Store) Grounds(ctx context.Context) (map[fleet.Ref][]fleet.Ground, error) {
 	is, err := bodies[fleet.Intent](ctx, s.r, `SELECT i.body FROM intents i
-		JOIN things t ON t.ref = i.ref AND t.gone_at = 0
+		JOIN things t ON t.ref = i.ref AND t.gone_at = 0 AND i.created_at >= t.first_seen
 		WHERE i.state = 'closed' AND i.action = 'stop' AND i.outcome IN ('done', 'done-still-billing') ORDER BY i.id`)
 	if err != nil {
 		return nil, err
@@ -292,23 +292,36 @@ func (t *Tx) Approve(a Approval) error {
 }
 
 // Approval reads the yes for an intent, if one is recorded.
-func (t *Tx) Approval(intent int64) (Approval, bool, error) { return approval(t.ctx, t.tx, intent) }
-
-// Approval reads the yes for an intent, if one is recorded.
-func (s *Store) Approval(ctx context.Context, intent int64) (Approval, bool, error) {
-	return approval(ctx, s.r, intent)
+func (t *Tx) Approval(intent int64) (a Approval, ok bool, err error) {
+	as, err := approvals(t.ctx, t.tx, `SELECT intent, by_whom, at, expires_at FROM approvals WHERE intent = $1`, intent)
+	a, ok = as[intent]
+	return a, ok, err
 }
 
-func approval(ctx context.Context, q querier, intent int64) (Approval, bool, error) {
-	a := Approval{Intent: intent}
-	var at, expires int64
-	err := q.QueryRowContext(ctx, `SELECT by_whom, at, expires_at FROM approvals WHERE intent = $1`, intent).Scan(&a.By, &at, &expires)
-	if errors.Is(err, sql.ErrNoRows) {
-		return Approval{}, false, nil
-	}
+// Approvals reads the yes for every intent that has not ended, by its number.
+func (s *Store) Approvals(ctx context.Context) (map[int64]Approval, error) {
+	return approvals(ctx, s.r, `SELECT a.intent, a.by_whom, a.at, a.expires_at FROM approvals a
+		JOIN intents i ON i.id = a.intent AND i.state <> 'closed'`)
+}
+
+func approvals(ctx context.Context, q querier, query string, args ...any) (map[int64]Approval, error) {
+	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
-		return Approval{}, false, fmt.Errorf("state: %w", err)
+		return nil, fmt.Errorf("state: %w", err)
 	}
-	a.At, a.Expires = moment(at), moment(expires)
-	return a, true, nil
+	defer func() { _ = rows.Close() }()
+	out := map[int64]Approval{}
+	for rows.Next() {
+		var a Approval
+		var at, expires int64
+		if err := rows.Scan(&a.Intent, &a.By, &at, &expires); err != nil {
+			return nil, fmt.Errorf("state: %w", err)
+		}
+		a.At, a.Expires = moment(at), moment(expires)
+		out[a.Intent] = a
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("state: %w", err)
+	}
+	return out, nil
 }

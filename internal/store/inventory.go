@@ -56,6 +56,20 @@ func (t *Tx) ForgetAccount(identity string) error {
 	if n > 0 {
 		return fmt.Errorf("account %s has %d open intents; wait for them, or hold the instances", identity, n)
 	}
+	holds, err := t.Holds()
+	if err != nil {
+		return err
+	}
+	for _, h := range holds {
+		if h.Ref.Account == identity {
+			return fmt.Errorf("account %s has a hold on %s until %s; end it first", identity, h.Ref, h.Until.Format(time.RFC3339))
+		}
+	}
+	for _, table := range ofThings() {
+		if err := t.exec(`DELETE FROM `+table+` WHERE ref IN (SELECT ref FROM things WHERE account = $1)`, identity); err != nil {
+			return err
+		}
+	}
 	for _, q := range []string{
 		`DELETE FROM things WHERE account = $1`, `DELETE FROM scopes WHERE account = $1`, `DELETE FROM accounts WHERE identity = $1`,
 	} {
@@ -65,6 +79,10 @@ func (t *Tx) ForgetAccount(identity string) error {
 	}
 	return nil
 }
+
+// ofThings are the tables that tell of things and are of no use without them. A
+// run that outlived its thing would speak of the next one under its reference.
+func ofThings() []string { return []string{"segments", "runs", "pins"} }
 
 // SaveScope remembers how the last polls of a scope went.
 func (t *Tx) SaveScope(s policies.ScopeState) error {
@@ -147,7 +165,8 @@ func (s *Store) Things(ctx context.Context) ([]Thing, error) {
 }
 
 // Segment notes in a thing's history that from at on, what has the value. It
-// writes only on a change.
+// writes only on a change. The stretches of one thing follow each other, whatever
+// the clock did meanwhile: none begins before, or with, the one it follows.
 func (t *Tx) Segment(ref fleet.Ref, what, value string, at time.Time) error {
 	var have string
 	var from int64
@@ -156,21 +175,25 @@ func (t *Tx) Segment(ref fleet.Ref, what, value string, at time.Time) error {
 	case errors.Is(err, sql.ErrNoRows):
 	case err != nil:
 		return fmt.Errorf("state: %w", err)
-	case have == value || millis(at) <= from:
+	case have == value:
 		return nil
 	default:
+		if next := moment(from + 1); at.Before(next) {
+			at = next
+		}
 		if err := t.exec(`UPDATE segments SET to_at = $1 WHERE ref = $2 AND what = $3 AND to_at = 0`, millis(at), refKey(ref), what); err != nil {
 			return err
 		}
 	}
-	return t.exec(`INSERT INTO segments (ref, what, from_at, to_at, value) VALUES ($1, $2, $3, 0, $4)
-		ON CONFLICT (ref, what, from_at) DO UPDATE SET value = excluded.value, to_at = 0`, refKey(ref), what, millis(at), value)
+	return t.exec(`INSERT INTO segments (ref, what, from_at, to_at, value) VALUES ($1, $2, $3, 0, $4)`, refKey(ref), what, millis(at), value)
 }
 
 // Segment is a stretch of a thing's history.
 type Segment struct {
-	What, Value string
-	From, To    time.Time // To is zero while it lasts
+	What  string    `json:"what"` // state, price or activity
+	Value string    `json:"value"`
+	From  time.Time `json:"from"`
+	To    time.Time `json:"to,omitzero"` // zero while it lasts
 }
 
 // Segments reads a thing's history, oldest first.
@@ -300,13 +323,19 @@ func (c Counter) Load(ctx context.Context, length time.Duration, since time.Time
 	return out, rows.Err()
 }
 
-// requestsKept is longer than the longest window of a request budget.
-const requestsKept = 48 * time.Hour
+// Times for which something is kept in any case: requestsKept is longer than the
+// longest window of a request budget, leastKept longer than caps and cooldowns
+// look back.
+const (
+	requestsKept = 48 * time.Hour
+	leastKept    = 48 * time.Hour
+)
 
 // Prune forgets history, ended runs, sent notices and request counts older than
-// keep. The journal of intents is kept as long as the history.
+// keep. The journal of intents is kept as long as the history; what is open, and
+// what tells of a thing that is still there, is kept.
 func (t *Tx) Prune(keep time.Duration) error {
-	before := millis(t.Now.Add(-keep))
+	before := millis(t.Now.Add(-max(keep, leastKept)))
 	for _, q := range []string{
 		`DELETE FROM segments WHERE to_at > 0 AND to_at < $1`,
 		`DELETE FROM runs WHERE ended_at > 0 AND ended_at < $1`,
@@ -314,15 +343,22 @@ func (t *Tx) Prune(keep time.Duration) error {
 		`DELETE FROM notices WHERE at < $1 AND id NOT IN (SELECT notice FROM outbox)`,
 		`DELETE FROM holds WHERE until < $1`,
 		`DELETE FROM journal WHERE at < $1 AND intent NOT IN (SELECT id FROM intents WHERE state <> 'closed')`,
-		`DELETE FROM things WHERE gone_at > 0 AND gone_at < $1`,
+		`DELETE FROM things WHERE gone_at > 0 AND gone_at < $1
+			AND ref NOT IN (SELECT ref FROM intents WHERE state <> 'closed')`,
+		`DELETE FROM intents WHERE state = 'closed' AND closed_at < $1
+			AND ref NOT IN (SELECT ref FROM things WHERE gone_at = 0)`,
 	} {
 		if err := t.exec(q, before); err != nil {
 			return err
 		}
 	}
-	if err := t.exec(`DELETE FROM requests WHERE since < $1`, millis(t.Now.Add(-requestsKept))); err != nil {
+	for _, table := range ofThings() {
+		if err := t.exec(`DELETE FROM ` + table + ` WHERE ref NOT IN (SELECT ref FROM things)`); err != nil {
+			return err
+		}
+	}
+	if err := t.exec(`DELETE FROM approvals WHERE intent NOT IN (SELECT id FROM intents)`); err != nil {
 		return err
 	}
-	return t.exec(`DELETE FROM intents WHERE state = 'closed' AND closed_at < $1
-		AND ref NOT IN (SELECT ref FROM things WHERE gone_at = 0)`, before)
+	return t.exec(`DELETE FROM requests WHERE since < $1`, millis(t.Now.Add(-requestsKept)))
 }

@@ -51,7 +51,12 @@ func (t *Tx) Enqueue(n notify.Notice, to []Address, since time.Time) (bool, erro
 		intent = n.Intent.ID
 	}
 	t.journaled = true
+	sent := map[string]bool{}
 	for _, a := range to {
+		if sent[a.Channel] {
+			continue
+		}
+		sent[a.Channel] = true
 		delivery, err := number(t.ctx, t.tx, "delivery")
 		if err != nil {
 			return false, err
@@ -103,8 +108,8 @@ func (s *Store) ToldKeys(ctx context.Context, prefix string) (map[string]time.Ti
 
 // DueDeliveries reads deliveries that should be sent by now, oldest first, at
 // most limit of them. The intents in their notices show the journal's present
-// deadline, so that a channel that comes late does not promise more time than
-// there is.
+// state and deadline, so that a channel that comes late does not promise more time
+// than there is, or announce what is over.
 func (s *Store) DueDeliveries(ctx context.Context, now time.Time, limit int) ([]notify.Delivery, error) {
 	rows, err := s.r.QueryContext(ctx, `SELECT o.id, o.notice, o.channel, o.attempt, o.plain, o.next_at, o.expires_at, n.body, COALESCE(i.body, '')
 		FROM outbox o JOIN notices n ON n.id = o.notice LEFT JOIN intents i ON i.id = o.intent
@@ -129,7 +134,7 @@ func (s *Store) DueDeliveries(ctx context.Context, now time.Time, limit int) ([]
 			if err := json.Unmarshal([]byte(row), &i); err != nil {
 				return nil, fmt.Errorf("state: intent of notice %d: %w", d.NoticeID, err)
 			}
-			d.Notice.Intent.AcceptedAt, d.Notice.Intent.Deadline = i.AcceptedAt, i.Deadline
+			d.Notice.Intent.State, d.Notice.Intent.AcceptedAt, d.Notice.Intent.Deadline = i.State, i.AcceptedAt, i.Deadline
 		}
 		d.Plain, d.NextAt, d.ExpiresAt = plain != 0, moment(next), moment(expires)
 		out = append(out, d)
@@ -149,8 +154,8 @@ func (s *Store) NextDelivery(ctx context.Context) (time.Time, error) {
 }
 
 // RecordDelivery journals what became of an attempt to send. A zero next is
-// final. Acceptance of an announcement starts the clock of its intent in the
-// same transaction.
+// final, and what is final stays so. Acceptance of an announcement starts the
+// clock of its intent in the same transaction.
 func (s *Store) RecordDelivery(ctx context.Context, d notify.Delivery, v notify.Verdict, next, now time.Time) error {
 	verdict, err := encode(v)
 	if err != nil {
@@ -162,7 +167,7 @@ func (s *Store) RecordDelivery(ctx context.Context, d notify.Delivery, v notify.
 		if next.IsZero() {
 			done = millis(now)
 		}
-		if err := t.exec(`UPDATE outbox SET attempt = $1, plain = $2, next_at = $3, done_at = $4, verdict = $5 WHERE id = $6`,
+		if err := t.exec(`UPDATE outbox SET attempt = $1, plain = $2, next_at = $3, done_at = $4, verdict = $5 WHERE id = $6 AND done_at = 0`,
 			d.Attempt, flag(d.Plain), millis(next), done, verdict, d.ID); err != nil {
 			return err
 		}
@@ -191,10 +196,13 @@ func (t *Tx) accepted(d notify.Delivery, now time.Time) error {
 	if i.State != fleet.IntentPending || !i.AcceptedAt.IsZero() || d.Notice.Intent == nil || d.Notice.Intent.Announced != i.Announced {
 		return nil
 	}
-	i.AcceptedAt, i.AcceptedBy = now, d.Channel
+	i.AcceptedAt, i.AcceptedBy, i.HeldBack = now, d.Channel, fleet.Reason{}
 	if deadline := now.Add(i.Warn); deadline.After(i.Deadline) {
 		i.Deadline = deadline
 	}
-	i.NextAt = i.Deadline
+	// A platform that asked for peace after a first try gets it.
+	if len(i.Attempts) == 0 || i.Deadline.After(i.NextAt) {
+		i.NextAt = i.Deadline
+	}
 	return t.SaveIntent(&i, fleet.IntentPending, "announced")
 }

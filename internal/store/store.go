@@ -94,6 +94,9 @@ func (s *Store) open(ctx context.Context, path string) error {
 		return "file:" + (&url.URL{Path: path}).EscapedPath() +
 			"?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)" + extra
 	}
+	if err := reserve(path); err != nil {
+		return err
+	}
 	var err error
 	if s.w, err = sql.Open("sqlite", dsn("&_txlock=immediate")); err != nil {
 		return err
@@ -111,10 +114,7 @@ func (s *Store) open(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := up.Up(ctx); err != nil {
-		return fmt.Errorf("bring tables up to date: %w", err)
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
+	if err := migrate(ctx, up); err != nil {
 		return err
 	}
 	tx, err := s.w.BeginTx(ctx, nil)
@@ -126,6 +126,41 @@ func (s *Store) open(ctx context.Context, path string) error {
 		return err
 	}
 	return tx.Commit()
+}
+
+// reserve makes the file before the database does, for its owner alone: what the
+// database writes beside it is given the same rights.
+func reserve(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	for _, name := range []string{path, path + "-wal", path + "-shm"} {
+		if err := os.Chmod(name, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// migrate brings the tables up to date. A state that a newer curfew has changed is
+// refused: what this one would write, the newer one might misread.
+func migrate(ctx context.Context, up *goose.Provider) error {
+	have, err := up.GetDBVersion(ctx)
+	if err != nil {
+		return fmt.Errorf("read the version of its tables: %w", err)
+	}
+	sources := up.ListSources()
+	if known := sources[len(sources)-1].Version; have > known {
+		return fmt.Errorf("its tables are of version %d and this curfew knows only %d; use the newer curfew", have, known)
+	}
+	if _, err := up.Up(ctx); err != nil {
+		return fmt.Errorf("bring tables up to date: %w", err)
+	}
+	return nil
 }
 
 // Close closes the state and gives the lock back.
@@ -156,47 +191,56 @@ type Tx struct {
 	Now       time.Time
 }
 
-// After runs f once the transaction is committed, and not if it is rolled back.
+// After runs f once the transaction is committed, and not if it is rolled back. f
+// may change the state itself.
 func (t *Tx) After(f func()) { t.after = append(t.after, f) }
 
 // Update runs f in a transaction and commits it, or rolls back on its error. It
 // checks the fence first.
 func (s *Store) Update(ctx context.Context, f func(*Tx) error) error {
+	after, err := s.update(ctx, f)
+	if err != nil {
+		return err
+	}
+	for _, f := range after {
+		f()
+	}
+	return nil
+}
+
+func (s *Store) update(ctx context.Context, f func(*Tx) error) (after []func(), err error) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	tx, err := s.w.BeginTx(ctx, nil)
 	if err != nil {
-		return fmt.Errorf("state: begin: %w", err)
+		return nil, fmt.Errorf("state: begin: %w", err)
 	}
 	defer func() { _ = tx.Rollback() }()
 	var fence int64
 	if err := tx.QueryRowContext(ctx, `SELECT n FROM numbers WHERE name = 'fence'`).Scan(&fence); err != nil {
-		return fmt.Errorf("state: read fence: %w", err)
+		return nil, fmt.Errorf("state: read fence: %w", err)
 	}
 	if fence != s.fence {
-		return ErrFenced
+		return nil, ErrFenced
 	}
 	t := &Tx{tx: tx, ctx: ctx, store: s, Now: s.now().UTC()}
 	if err := f(t); err != nil {
-		return err
+		return nil, err
 	}
 	if s.onCommit != nil {
 		if err := s.onCommit(BeforeCommit, t.journaled); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("state: commit: %w", err)
+		return nil, fmt.Errorf("state: commit: %w", err)
 	}
 	if s.onCommit != nil {
 		if err := s.onCommit(AfterCommit, t.journaled); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	for _, f := range t.after {
-		f()
-	}
-	return nil
+	return t.after, nil
 }
 
 func (t *Tx) exec(query string, args ...any) error {

@@ -120,6 +120,9 @@ func cliTexts() entries {
 		"cli.online-fine":    {"ok   {{.what}} {{.name}}", "通过  {{.what}} {{.name}}"},
 		"cli.online-bad":     {"bad  {{.what}} {{.name}}: {{.why}}", "失败  {{.what}} {{.name}}：{{.why}}"},
 		"cli.online-account": {"ok   {{.what}} {{.name}}: {{.count}} instances{{if .wallet}}, {{.wallet}} left{{end}}{{if .note}}; {{.note}}{{end}}", "通过  {{.what}} {{.name}}：{{.count}} 个实例{{if .wallet}}，余额 {{.wallet}}{{end}}{{if .note}}；{{.note}}{{end}}"},
+		"cli.what.account":   {"account", "账号"},
+		"cli.what.signal":    {"signals", "信号"},
+		"cli.what.channel":   {"channel", "渠道"},
 
 		// One message tried.
 		"cli.sent":                {"{{.channel}}: {{.verdict}}{{if .code}} (code {{.code}}){{end}}{{if .detail}}: {{.detail}}{{end}}", "{{.channel}}：{{.verdict}}{{if .code}}（代码 {{.code}}）{{end}}{{if .detail}}：{{.detail}}{{end}}"},

@@ -1,0 +1,192 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"curfew/fleet"
+	"curfew/internal/config"
+	"curfew/internal/httpx"
+	"curfew/internal/text"
+	"curfew/notify"
+	"curfew/providers"
+	"curfew/providers/sim"
+	"curfew/signals"
+	sshsignal "curfew/signals/ssh"
+)
+
+// Opener turns entries of a configuration into accounts, sources and channels:
+// the step at which secrets are read. It sends nothing.
+type Opener struct {
+	Registry config.Registry
+	// LookupEnv and ReadFile read secrets.
+	LookupEnv func(string) (string, bool)
+	ReadFile  func(string) ([]byte, error)
+	// World opens a simulated cloud from its world file; nil where there is none.
+	World   func(path string) (any, error)
+	Version string
+	Log     zerolog.Logger
+	Out     io.Writer // for the console channel
+
+	mu      sync.Mutex
+	secrets []string
+	worlds  map[string]any
+}
+
+// channelTimeout bounds one message to a channel.
+const channelTimeout = 10 * time.Second
+
+// Account opens an account, and gives its credential, so that it can be
+// recognised. The budget pays for its requests; nil is unlimited.
+func (o *Opener) Account(entry config.Account, budget *httpx.Budget) (providers.Account, map[string]string, error) {
+	kind, ok := find(o.Registry.Providers, func(k providers.Kind) bool { return k.Name == entry.Provider })
+	if !ok {
+		return providers.Account{}, nil, fmt.Errorf("there is no provider %q", entry.Provider)
+	}
+	credential, err := o.read(entry.Credential)
+	if err != nil {
+		return providers.Account{}, nil, err
+	}
+	options := providers.Options{
+		Account: entry.Name, BaseURL: entry.BaseURL, Credential: credential, Regions: entry.Regions, Prices: entry.Prices,
+		HTTP: httpx.New(httpx.Options{
+			Budget: budget, Timeout: callTimeout, RetryMax: 2, Logger: o.Log, Secrets: o.known,
+			UserAgent: "curfew/" + o.Version, Proxy: http.ProxyFromEnvironment,
+		}),
+	}
+	if options.BaseURL == "" {
+		options.BaseURL = kind.DefaultURL
+	}
+	if entry.World != "" {
+		if options.World, err = o.world(entry.World); err != nil {
+			return providers.Account{}, nil, err
+		}
+	}
+	p, err := kind.Open(options)
+	if err != nil {
+		return providers.Account{}, nil, err
+	}
+	return providers.Collect(entry.Name, kind, p).With(providers.Timeout(callTimeout, writeTimeout)), credential, nil
+}
+
+// Source opens a source of signals; in gives how to log in, what to ask for, the
+// clock, the pins and the zone. Accounts with a simulated world must be opened
+// before it.
+func (o *Opener) Source(entry config.Signal, in sshsignal.Options) (signals.Source, error) {
+	switch entry.Type {
+	case "ssh":
+		if !entry.Key.IsZero() {
+			key, err := entry.Key.Read(o.LookupEnv, o.ReadFile)
+			if err != nil {
+				return nil, fmt.Errorf("key: %w", err)
+			}
+			in.Key = []byte(key)
+		}
+		in.Every, in.Timeout = entry.Every, entry.Timeout
+		if told := in.Access; entry.User != "" {
+			in.Access = func(ctx context.Context, i fleet.Instance) (fleet.Access, error) {
+				a, err := told(ctx, i)
+				a.User = entry.User
+				return a, err
+			}
+		}
+		return sshsignal.New(in)
+	case "sim":
+		for _, path := range slices.Sorted(maps.Keys(o.worlds)) {
+			if cloud, ok := o.worlds[path].(*sim.Cloud); ok {
+				look := cloud.Source(entry.Every, entry.Timeout)
+				look.Now = in.Now
+				look.Ask = func(i fleet.Instance) (files, logs []string) {
+					ask := in.Ask(i)
+					return ask.Files, ask.Logs
+				}
+				return look, nil
+			}
+		}
+		return nil, errors.New("no account has a simulated world")
+	}
+	return nil, fmt.Errorf("there is no signal %q", entry.Type)
+}
+
+// Channel opens a channel, with what renders its messages; lang is used where the
+// entry says none.
+func (o *Opener) Channel(entry config.Channel, lang text.Language, zone *time.Location) (notify.OpenChannel, error) {
+	kind, ok := find(o.Registry.Channels, func(k notify.Kind) bool { return k.Name == entry.Type })
+	if !ok {
+		return notify.OpenChannel{}, fmt.Errorf("there is no channel type %q", entry.Type)
+	}
+	credential, err := o.read(entry.Credential)
+	if err != nil {
+		return notify.OpenChannel{}, err
+	}
+	if entry.Language != "" {
+		lang = entry.Language
+	}
+	render, err := text.New(lang, zone)
+	if err != nil {
+		return notify.OpenChannel{}, err
+	}
+	base := entry.BaseURL
+	if base == "" {
+		base = kind.DefaultURL
+	}
+	ch, err := kind.Open(notify.Options{
+		Name: entry.Name, BaseURL: base, Credential: credential, Settings: entry.Settings, Out: o.Out,
+		HTTP: &http.Client{
+			Timeout:       channelTimeout,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	})
+	return notify.OpenChannel{Channel: ch, Kind: kind, Renderer: render}, err
+}
+
+// read reads what a credential names, and remembers it, so that transports can
+// take it out of errors and logs.
+func (o *Opener) read(in map[string]config.Secret) (map[string]string, error) {
+	out := make(map[string]string, len(in))
+	for _, key := range slices.Sorted(maps.Keys(in)) {
+		v, err := in[key].Read(o.LookupEnv, o.ReadFile)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
+		}
+		out[key] = v
+		o.mu.Lock()
+		o.secrets = append(o.secrets, v)
+		o.mu.Unlock()
+	}
+	return out, nil
+}
+
+func (o *Opener) known() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.secrets)
+}
+
+// world opens each simulated cloud once.
+func (o *Opener) world(path string) (any, error) {
+	if w, ok := o.worlds[path]; ok {
+		return w, nil
+	}
+	if o.World == nil {
+		return nil, errors.New("a world is for the simulated cloud only")
+	}
+	w, err := o.World(path)
+	if err != nil {
+		return nil, err
+	}
+	if o.worlds == nil {
+		o.worlds = map[string]any{}
+	}
+	o.worlds[path] = w
+	return w, nil
+}
