@@ -16,7 +16,9 @@ type Policy interface {
 	Name() string
 	// Decide answers for every subject that the policy matches: exactly one
 	// verdict each, a wish or the reason why there is none. It is pure, and its
-	// answer does not depend on the order of anything in the view.
+	// answer does not depend on the order of anything in the view. Nor does what it
+	// says of one instance depend on which others are there: a pass asks about a few
+	// at a time, and before an act it is asked again about one alone.
 	Decide(v View) Result
 }
 

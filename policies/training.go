@@ -77,20 +77,19 @@ func (t Training) Decide(v View) Result {
 	if t.Match == nil {
 		return out
 	}
-	var matched []*fleet.Instance
 	instances := inOrder(v.Things.Instances)
+	out.Verdicts = make([]fleet.Verdict, 0, len(instances))
 	for n := range instances {
 		i := &instances[n]
-		switch ok, err := t.Match(*i); {
-		case err != nil:
+		matched, err := t.Match(*i)
+		if err != nil {
 			out.Findings = append(out.Findings, t.finding(i.Ref, ConditionMatchUnreadable, "",
 				fleet.Because(ReasonMatchUnreadable, fleet.Values{"why": fleet.Text(err.Error())})))
-		case ok:
-			matched = append(matched, i)
+			continue
 		}
-	}
-	out.Verdicts = make([]fleet.Verdict, 0, len(matched))
-	for _, i := range matched {
+		if !matched {
+			continue
+		}
 		s := subject{Training: &t, view: &v, instance: i}
 		out.Verdicts = append(out.Verdicts, s.decide())
 		out.Findings = append(out.Findings, s.findings...)

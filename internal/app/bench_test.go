@@ -32,12 +32,11 @@ type still struct {
 // Now gives the moment at which the clock stands.
 func (s still) Now() time.Time { return s.at }
 
-// benchApp opens a daemon over n instances that were polled and looked at once.
-// Of a hundred, ninety train, five never did, three have just ended, and one is
-// announced for a stop; the last is stopped already.
-func benchApp(b *testing.B, n int, clock sched.Clock) *App {
-	b.Helper()
-	cloud := sim.New(sim.Options{Now: clock.Now, Accounts: []sim.Account{{Name: "lab"}}})
+// benchCloud has n instances. Of a hundred, ninety train, five never did, three
+// have just ended, one ended long ago, so that it is announced for a stop, and
+// one is stopped already.
+func benchCloud(n int, now func() time.Time) *sim.Cloud {
+	cloud := sim.New(sim.Options{Now: now, Accounts: []sim.Account{{Name: "lab"}}})
 	for k := range n {
 		s := sim.Spec{
 			ID: fmt.Sprintf("i-%05d", k), Account: "lab", Name: fmt.Sprintf("exp-%05d", k), Age: 4 * time.Hour, Price: fleet.CNY(1_980_000),
@@ -62,6 +61,12 @@ func benchApp(b *testing.B, n int, clock sched.Clock) *App {
 		}
 		cloud.MustAdd(s)
 	}
+	return cloud
+}
+
+// benchApp opens a daemon over the cloud, with an empty state.
+func benchApp(b *testing.B, cloud *sim.Cloud, clock sched.Clock) *App {
+	b.Helper()
 	var file strings.Builder
 	fmt.Fprintf(&file, "mode: enforce\nstate: sqlite:%s\n", filepath.Join(b.TempDir(), "curfew.db"))
 	file.WriteString(`
@@ -73,33 +78,33 @@ policies:
 	for p := range benchPolicies {
 		fmt.Fprintf(&file, "  - {name: p%d, type: training, match: {account: lab, name: \"exp-*\"}, process: 'job%d\\.py', then: stop}\n", p, p)
 	}
-	l := &lab{cloud: cloud}
+	registry := (&lab{cloud: cloud}).registry()
 	a, err := New(b.Context(), Options{
-		Version: "bench",
-		Load: func() (*config.Config, error) {
-			return config.Parse("curfew.yaml", []byte(file.String()), l.registry())
-		},
-		Registry: l.registry(), Clock: clock, Log: zerolog.Nop(), Out: io.Discard, Language: text.English,
+		Version: "bench", Registry: registry, Clock: clock, Log: zerolog.Nop(), Out: io.Discard, Language: text.English,
+		Load:      func() (*config.Config, error) { return config.Parse("curfew.yaml", []byte(file.String()), registry) },
 		LookupEnv: func(string) (string, bool) { return "", false },
 		World:     func(string) (any, error) { return cloud, nil },
 	})
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() {
-		if err := a.Close(); err != nil {
-			b.Error(err)
-		}
-	})
-	if err := a.Once(b.Context()); err != nil {
-		b.Fatal(err)
-	}
 	return a
 }
 
-// wantSteady fails a benchmark that does not measure what it says.
-func wantSteady(b *testing.B, a *App, n int) {
+// benchSteady opens a daemon over n instances in which nothing changes any more:
+// they were polled and looked at, and a pass has told and announced what there
+// was to say.
+func benchSteady(b *testing.B, n int) *App {
 	b.Helper()
+	clock := still{at: time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)}
+	a := benchApp(b, benchCloud(n, clock.Now), clock)
+	b.Cleanup(func() { benchClose(b, a) })
+	if err := a.Once(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := a.Pass(b.Context()); err != nil {
+		b.Fatal(err)
+	}
 	open, err := a.store.OpenIntents(b.Context())
 	if err != nil {
 		b.Fatal(err)
@@ -108,12 +113,23 @@ func wantSteady(b *testing.B, a *App, n int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	verdicts := 0
+	verdicts, busy := 0, 0
 	for _, d := range decisions {
 		verdicts += len(d.verdicts)
+		if d.activity.Activity == fleet.Busy {
+			busy++
+		}
 	}
-	if len(decisions) != n || len(open) != n/100 || verdicts != n*benchPolicies {
-		b.Fatalf("%d decisions, %d open intents and %d verdicts for %d instances", len(decisions), len(open), verdicts, n)
+	if len(decisions) != n || verdicts != n*benchPolicies || busy != n*90/100 || len(open) != n/100 {
+		b.Fatalf("of %d instances: %d decisions, %d verdicts, %d busy, %d announced", n, len(decisions), verdicts, busy, len(open))
+	}
+	return a
+}
+
+func benchClose(b *testing.B, a *App) {
+	b.Helper()
+	if err := a.Close(); err != nil {
+		b.Error(err)
 	}
 }
 
@@ -121,38 +137,65 @@ func wantSteady(b *testing.B, a *App, n int) {
 func BenchmarkPass(b *testing.B) {
 	for _, n := range []int{1000, 10000} {
 		b.Run(fmt.Sprintf("instances=%d/policies=%d", n, benchPolicies), func(b *testing.B) {
-			a := benchApp(b, n, still{at: time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)})
-			if _, err := a.Pass(b.Context()); err != nil {
-				b.Fatal(err)
-			}
+			a := benchSteady(b, n)
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := a.Pass(b.Context()); err != nil {
 					b.Fatal(err)
 				}
 			}
-			wantSteady(b, a, n)
 		})
 	}
 }
 
-// BenchmarkThink measures deciding alone, as curfew plan and the page ask for it.
+// BenchmarkThink measures deciding alone, as a plan asks for it.
 func BenchmarkThink(b *testing.B) {
 	for _, n := range []int{1000, 10000} {
 		b.Run(fmt.Sprintf("instances=%d/policies=%d", n, benchPolicies), func(b *testing.B) {
-			a := benchApp(b, n, still{at: time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)})
-			if _, err := a.Pass(b.Context()); err != nil {
-				b.Fatal(err)
-			}
+			a := benchSteady(b, n)
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, _, err := a.think(b.Context(), a.runtime()); err != nil {
 					b.Fatal(err)
 				}
 			}
-			wantSteady(b, a, n)
 		})
 	}
 }
 
-var _ = context.Background
+// BenchmarkStartToFirstPass measures from an empty state to the end of the first
+// pass over every instance.
+func BenchmarkStartToFirstPass(b *testing.B) {
+	const n = 50
+	b.Run(fmt.Sprintf("instances=%d/policies=%d", n, benchPolicies), func(b *testing.B) {
+		for b.Loop() {
+			b.StopTimer()
+			clock := sched.Wall{}
+			cloud := benchCloud(n, clock.Now)
+			ctx, cancel := context.WithCancel(b.Context())
+			b.StartTimer()
+
+			a := benchApp(b, cloud, clock)
+			done := make(chan error, 1)
+			go func() { done <- a.Run(ctx) }()
+			for !a.hasNoted(n) {
+				time.Sleep(100 * time.Microsecond)
+			}
+
+			b.StopTimer()
+			cancel()
+			if err := <-done; err != nil {
+				b.Fatal(err)
+			}
+			benchClose(b, a)
+			b.StartTimer()
+		}
+	})
+}
+
+// hasNoted reports whether a pass has noted what n instances do.
+func (a *App) hasNoted(n int) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.noted) == n
+}

@@ -35,10 +35,10 @@ type decision struct {
 	instance  fleet.Instance
 	activity  fleet.Judgement
 	verdicts  []*fleet.Verdict // of every policy that matches
-	step      policies.Step   // of the enforcing wishes
-	would     policies.Step   // of the dry-run wishes
-	rulings   []guard.Ruling  // on step, or on would where there is no step
-	intent    *fleet.Intent   // the open one
+	step      policies.Step    // of the enforcing wishes
+	would     policies.Step    // of the dry-run wishes
+	rulings   []guard.Ruling   // on step, or on would where there is no step
+	intent    *fleet.Intent    // the open one
 	unguarded bool
 }
 

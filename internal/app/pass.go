@@ -198,7 +198,14 @@ func (a *App) Pass(ctx context.Context) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	if err := a.reconcile(ctx, rt, decisions, findings); err != nil {
+	fresh, missed, err := a.ticks(ctx, rt, a.clock.Now())
+	if err != nil {
+		return time.Time{}, err
+	}
+	if err := a.reconcile(ctx, rt, decisions, append(findings, missed...)); err != nil {
+		return time.Time{}, err
+	}
+	if err := a.noteTicks(ctx, fresh); err != nil {
 		return time.Time{}, err
 	}
 	a.mu.Lock()

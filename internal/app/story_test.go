@@ -527,3 +527,38 @@ func TestAnActThatNeedsApprovalWaitsForIt(t *testing.T) {
 		l.wantOutcomes("a stop done")
 	})
 }
+
+func TestAWindowThatOpensLetsAPolicyAskAndAMissedOneIsTold(t *testing.T) {
+	inLab(t, func(t *testing.T) {
+		l := newLab(t, "stop")
+		// The bubble's clock begins at 08:00 in Shanghai.
+		l.yaml = strings.Replace(l.yaml, "    grace: 5m\n", "    grace: 5m\n    schedule: \"0 9 * * *\"\n    window: 1h\n", 1)
+		l.cloud.MustAdd(trained("a", 4*time.Minute, 0))
+		l.restart()
+		l.run(59 * time.Minute)
+		l.wantOutcomes()
+		l.run(15 * time.Minute)
+		l.wantOutcomes("a stop done")
+		l.stop()
+		time.Sleep(26 * time.Hour)
+		l.restart()
+		l.run(10 * time.Minute)
+		l.wantTold("it is not made up for", 1)
+	})
+}
+
+func TestAnActAnnouncedInAWindowIsCarriedOutAfterItClosed(t *testing.T) {
+	inLab(t, func(t *testing.T) {
+		l := newLab(t, "stop")
+		l.yaml = strings.Replace(l.yaml, "    grace: 5m\n", "    grace: 5m\n    schedule: \"0 9 * * *\"\n    window: 5m\n", 1)
+		l.cloud.MustAdd(trained("a", 4*time.Minute, 0))
+		l.restart()
+		l.run(80 * time.Minute)
+		l.wantOutcomes("a stop done")
+		for _, e := range l.cloud.Effects() {
+			if at := e.At.UTC().Format("15:04"); at != "01:10" {
+				t.Errorf("stopped at %s UTC, want 01:10: ten minutes after the announcement", at)
+			}
+		}
+	})
+}

@@ -96,7 +96,7 @@ func TestWhatIsNeverAllowed(t *testing.T) {
 			return in.Action != fleet.Start && (in.Thing.Charge.Type == "" || in.Thing.Charge.Type == "new")
 		}},
 		{"data nobody said may go", func(in Input) bool {
-			return loses(in) && !all(in, func(t fleet.Terms) bool { return t.Discard }) && !(in.ByHand && in.Action.Destroys())
+			return loses(in) && !all(in, func(t fleet.Terms) bool { return t.Discard }) && (!in.ByHand || !in.Action.Destroys())
 		}},
 		{"a stop by hand that loses data", func(in Input) bool {
 			return in.ByHand && len(in.Terms) == 0 && in.Action == fleet.Stop && loses(in)

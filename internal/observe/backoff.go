@@ -17,7 +17,7 @@ const (
 // doubled each time up to a quarter of an hour; what the platform asked for is a
 // lower bound, and a ban makes it an hour.
 func Backoff(usual time.Duration, failures int, err error) time.Duration {
-	pause := max(usual, min(usual<<min(failures-1, 10), longestPause))
+	pause := max(usual, min(usual<<min(max(failures-1, 0), 10), longestPause))
 	if e, ok := errors.AsType[*fleet.Error](err); ok {
 		pause = max(pause, e.RetryAfter)
 		if e.Kind == fleet.Banned {

@@ -35,11 +35,18 @@ type Inventory struct {
 	things map[fleet.Ref]store.Thing
 	scopes map[fleet.Scope]policies.ScopeState
 	list   []fleet.Instance // those that are not gone, in order; nil after a change
+	// asked numbers the questions put to platforms in the order in which they were
+	// put, and by tells which one each thing was last seen by: an answer to an
+	// earlier question, come late, is older news.
+	asked uint64
+	by    map[fleet.Ref]uint64
 }
 
 // Load reads the last inventory from the state.
 func Load(ctx context.Context, s *store.Store, now func() time.Time) (*Inventory, error) {
-	v := &Inventory{store: s, now: now, things: map[fleet.Ref]store.Thing{}, scopes: map[fleet.Scope]policies.ScopeState{}}
+	v := &Inventory{
+		store: s, now: now, things: map[fleet.Ref]store.Thing{}, scopes: map[fleet.Scope]policies.ScopeState{}, by: map[fleet.Ref]uint64{},
+	}
 	things, err := s.Things(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the inventory: %w", err)
@@ -58,11 +65,15 @@ func Load(ctx context.Context, s *store.Store, now func() time.Time) (*Inventory
 }
 
 // Poll reads one scope's list and takes it over whole. On an error the last good
-// inventory stays, and the scope says since when it fails and why.
+// inventory stays, and the scope says since when it fails and why. A list that
+// cannot be right is an error too.
 func (v *Inventory) Poll(ctx context.Context, a providers.Account, region string) error {
 	scope := fleet.Scope{Account: a.Identity, Region: region}
-	began := v.now()
+	question, began := v.ask()
 	list, err := a.Instances(ctx, fleet.Scope{Account: a.Name, Region: region})
+	if err == nil {
+		err = sound(list, scope)
+	}
 	if err != nil {
 		if ctx.Err() != nil {
 			return err
@@ -74,21 +85,51 @@ func (v *Inventory) Poll(ctx context.Context, a providers.Account, region string
 	changed := map[fleet.Ref]store.Thing{}
 	listed := map[fleet.Ref]bool{}
 	for _, i := range list {
-		if listed[i.Ref] {
-			return &fleet.Error{Op: "list " + scope.String(), Kind: fleet.Other, Err: fmt.Errorf("it names %s twice", i.Ref)}
-		}
 		listed[i.Ref] = true
+		if v.by[i.Ref] > question {
+			continue
+		}
 		t := merge(v.known(i.Ref), i, began)
-		t.Region, t.MissingSince, t.NotFoundAt = region, time.Time{}, time.Time{}
+		t.Region = region
 		changed[i.Ref] = t
 	}
 	for ref, t := range v.things {
-		if t.GoneAt.IsZero() && ref.Account == a.Identity && t.Region == region && !listed[ref] && t.MissingSince.IsZero() {
+		if t.GoneAt.IsZero() && ref.Account == a.Identity && t.Region == region && !listed[ref] && t.MissingSince.IsZero() && v.by[ref] <= question {
 			t.MissingSince = began
 			changed[ref] = t
 		}
 	}
-	return v.save(ctx, changed, policies.ScopeState{Scope: scope, At: began})
+	return v.save(ctx, question, changed, policies.ScopeState{Scope: scope, At: began})
+}
+
+// ask numbers a question that is about to be put to a platform.
+func (v *Inventory) ask() (question uint64, began time.Time) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.asked++
+	return v.asked, v.now()
+}
+
+// sound refuses a list that names a thing twice, one without an id, or one of
+// another account.
+func sound(list []fleet.Instance, scope fleet.Scope) error {
+	listed := make(map[fleet.Ref]bool, len(list))
+	for _, i := range list {
+		var wrong error
+		switch {
+		case i.Ref.ID == "":
+			wrong = fmt.Errorf("it names an instance without an id (%q)", i.Name)
+		case i.Ref.Account != scope.Account:
+			wrong = fmt.Errorf("it names %s of another account", i.Ref)
+		case listed[i.Ref]:
+			wrong = fmt.Errorf("it names %s twice", i.Ref)
+		}
+		if wrong != nil {
+			return &fleet.Error{Op: "list " + scope.String(), Kind: fleet.Other, Err: wrong}
+		}
+		listed[i.Ref] = true
+	}
+	return nil
 }
 
 // errorsJoin keeps the first error's kind in front.
@@ -110,26 +151,32 @@ func (v *Inventory) fail(ctx context.Context, scope fleet.Scope, err error) erro
 	s.Failing = fleet.Because(ReasonPollFailed, fleet.Values{
 		"kind": fleet.Text(string(fleet.KindOf(err))), "error": fleet.Text(err.Error()),
 	})
-	return v.save(ctx, nil, s)
+	return v.save(ctx, 0, nil, s)
 }
 
 // Read asks the platform about one instance. A first NotFound is remembered; a
 // second one at least settle later, with a good list of its scope in between,
-// makes the thing gone, which Read then reports as gone.
+// makes the thing gone, which Read then reports as gone. An answer about another
+// thing is none.
 func (v *Inventory) Read(ctx context.Context, a providers.Account, ref fleet.Ref) (i fleet.Instance, gone bool, err error) {
-	began := v.now()
+	question, began := v.ask()
 	i, err = a.Instance(ctx, ref)
+	if err == nil {
+		err = answers(i.Ref, ref)
+	}
 	v.saving.Lock()
 	defer v.saving.Unlock()
 	known := v.known(ref)
+	late := known != nil && v.by[ref] > question
 	switch {
+	case err == nil && late && known.GoneAt.IsZero():
+		return known.Instance, known.Instance.State.Gone(), nil
 	case err == nil:
 		t := merge(known, i, began)
-		t.NotFoundAt = time.Time{}
-		if known != nil {
+		if known != nil && known.GoneAt.IsZero() {
 			t.Region, t.MissingSince = known.Region, known.MissingSince
 		}
-		err = v.save(ctx, map[fleet.Ref]store.Thing{ref: t}, policies.ScopeState{})
+		err = v.save(ctx, question, map[fleet.Ref]store.Thing{ref: t}, policies.ScopeState{})
 		return t.Instance, t.Instance.State.Gone(), err
 	case fleet.KindOf(err) != fleet.NotFound || known == nil:
 		return fleet.Instance{}, false, err
@@ -138,18 +185,34 @@ func (v *Inventory) Read(ctx context.Context, a providers.Account, ref fleet.Ref
 	if !t.GoneAt.IsZero() {
 		return t.Instance, true, err
 	}
+	if late {
+		return t.Instance, false, err
+	}
 	answered := v.scopes[fleet.Scope{Account: ref.Account, Region: t.Region}].At
 	switch {
-	case t.NotFoundAt.IsZero():
+	case t.NotFoundAt.IsZero() || t.NotFoundAt.After(began):
 		t.NotFoundAt = began
-	case began.Sub(t.NotFoundAt) >= a.Kind.SettleTime && answered.After(t.NotFoundAt):
+	case began.Sub(t.NotFoundAt) >= a.Kind.SettleTime && answered.After(t.NotFoundAt) && !answered.After(began):
 		t.GoneAt = began
 		t.Instance.State = fleet.StateReleased
 	}
-	if saveErr := v.save(ctx, map[fleet.Ref]store.Thing{ref: t}, policies.ScopeState{}); saveErr != nil {
+	if saveErr := v.save(ctx, question, map[fleet.Ref]store.Thing{ref: t}, policies.ScopeState{}); saveErr != nil {
 		return fleet.Instance{}, false, saveErr
 	}
 	return t.Instance, !t.GoneAt.IsZero(), err
+}
+
+// answers refuses an answer that is about another thing. One of another
+// incarnation says that the thing asked about is not there.
+func answers(got, asked fleet.Ref) error {
+	if got == asked {
+		return nil
+	}
+	kind := fleet.Other
+	if sameID := (fleet.Ref{Account: got.Account, Kind: got.Kind, ID: got.ID, Incarnation: asked.Incarnation}); sameID == asked {
+		kind = fleet.NotFound
+	}
+	return &fleet.Error{Op: "read " + asked.String(), Kind: kind, Err: fmt.Errorf("the platform answered about %s", got)}
 }
 
 // known gives a copy of what is remembered of a thing, or nil. saving is held.
@@ -162,7 +225,7 @@ func (v *Inventory) known(ref fleet.Ref) *store.Thing {
 
 // save writes the changed things and the scope in one transaction, and only then
 // remembers them. Things that did not change are not written.
-func (v *Inventory) save(ctx context.Context, changed map[fleet.Ref]store.Thing, scope policies.ScopeState) error {
+func (v *Inventory) save(ctx context.Context, question uint64, changed map[fleet.Ref]store.Thing, scope policies.ScopeState) error {
 	err := v.store.Update(ctx, func(tx *store.Tx) error {
 		for _, ref := range slices.SortedFunc(maps.Keys(changed), fleet.CompareRefs) {
 			before := v.known(ref)
@@ -185,6 +248,7 @@ func (v *Inventory) save(ctx context.Context, changed map[fleet.Ref]store.Thing,
 	defer v.mu.Unlock()
 	for ref, t := range changed {
 		v.things[ref], v.list = t, nil
+		v.by[ref] = question
 	}
 	if scope.Scope != (fleet.Scope{}) {
 		v.scopes[scope.Scope] = scope

@@ -104,6 +104,7 @@ type Thing struct {
 	Instance     fleet.Instance `json:"instance"`
 	Region       string         `json:"-"`                      // of the scope that lists it
 	Boots        int            `json:"boots"`                  // power cycles seen
+	Down         bool           `json:"down,omitempty"`         // by the last state that could be told
 	SeenAt       time.Time      `json:"seen_at"`                // when the platform last showed it
 	MissingSince time.Time      `json:"missing_since,omitzero"` // first good list that lacked it
 	NotFoundAt   time.Time      `json:"not_found_at,omitzero"`  // first read that said not found
