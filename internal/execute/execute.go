@@ -12,8 +12,8 @@ package execute
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -108,6 +108,7 @@ const (
 	longRetry   = 10 * time.Minute
 	alarmAfter  = 5 * time.Minute // unverified for this long is told
 	bannedPause = 15 * time.Minute
+	longestRest = 6 * time.Hour // whatever the platform asks for: a stop is not put off for ever
 )
 
 // Step does what an intent needs now and says when it needs the next step; zero
@@ -118,14 +119,27 @@ func (x *Executor) Step(ctx context.Context, id int64) (time.Time, error) {
 		return time.Time{}, err
 	}
 	a, ok := x.World.Account(i.Ref.Account)
-	if !ok && i.Open() {
-		return x.putOff(ctx, i, Answer{Word: PutOff, Reason: fleet.Because(ReasonNoAccount, nil), Until: x.Now().Add(longPause), Silent: true})
+	if !ok {
+		return x.noAccount(ctx, i)
 	}
 	switch i.State {
 	case fleet.IntentPending:
 		return x.act(ctx, a, i)
 	case fleet.IntentStarted, fleet.IntentWritten:
 		return x.verify(ctx, a, i)
+	}
+	return time.Time{}, nil
+}
+
+// noAccount keeps an intent open whose account cannot be asked, and lets people
+// know: it may be costing.
+func (x *Executor) noAccount(ctx context.Context, i fleet.Intent) (time.Time, error) {
+	why := fleet.Because(ReasonNoAccount, nil)
+	switch i.State {
+	case fleet.IntentPending:
+		return x.putOff(ctx, i, Answer{Word: PutOff, Reason: why, Until: x.Now().Add(longPause)})
+	case fleet.IntentStarted, fleet.IntentWritten:
+		return x.readAgain(ctx, i, why, longPause)
 	}
 	return time.Time{}, nil
 }
@@ -166,8 +180,12 @@ func (x *Executor) act(ctx context.Context, a providers.Account, i fleet.Intent)
 // beforeAct judges the re-read: whether the intent has become pointless or must
 // wait.
 func (x *Executor) beforeAct(a providers.Account, i fleet.Intent, seen fleet.Instance, gone bool, err error) (Answer, bool) {
-	wait := func(r fleet.Reason, d time.Duration) (Answer, bool) {
-		return Answer{Word: PutOff, Reason: r, Until: x.Now().Add(d)}, true
+	now := x.Now()
+	wait := func(r fleet.Reason, least time.Duration) (Answer, bool) {
+		return Answer{Word: PutOff, Reason: r, Until: now.Add(max(least, patience(i, now)))}, true
+	}
+	if err == nil && !gone && seen.Ref != i.Ref {
+		err = &fleet.Error{Op: "read " + i.Ref.String(), Kind: fleet.Other, Err: fmt.Errorf("the platform answered about %s", seen.Ref)}
 	}
 	switch {
 	case gone:
@@ -178,7 +196,7 @@ func (x *Executor) beforeAct(a providers.Account, i fleet.Intent, seen fleet.Ins
 		return wait(fleet.Because(ReasonReadFailed, fleet.Values{"error": fleet.Text(err.Error())}), retryPause(i, err))
 	case reached(i.Action, seen.State):
 		return Answer{Reason: fleet.Because(ReasonAlready, fleet.Values{"state": fleet.Text(seen.State.String())})}, true
-	case i.Action != fleet.Start && seen.Boot != i.Boot:
+	case i.Action != fleet.Start && !seen.Boot.Same(i.Boot):
 		return Answer{Reason: fleet.Because(ReasonOtherBoot, nil)}, true
 	case !settled(seen.State):
 		return wait(fleet.Because(ReasonInBetween, fleet.Values{"state": fleet.Text(stateWord(seen))}), soon)
@@ -208,7 +226,8 @@ func (x *Executor) start(ctx context.Context, i *fleet.Intent, seen fleet.Instan
 		switch answer.Word {
 		case Go:
 			row.State, row.StartedAt, row.WrittenAt, row.HeldBack = fleet.IntentStarted, tx.Now, time.Time{}, fleet.Reason{}
-			row.Token = fmt.Sprintf("curfew-%d-%d", row.ID, len(row.Attempts)+1)
+			// Numbers begin anew with a new state: the time tells such attempts apart.
+			row.Token = fmt.Sprintf("curfew-%d-%d-%s", row.ID, len(row.Attempts)+1, strconv.FormatInt(tx.Now.UnixMilli(), 36))
 			row.Attempts = append(row.Attempts, fleet.Attempt{StartedAt: tx.Now, Fence: x.Store.Fence()})
 			err = tx.SaveIntent(&row, fleet.IntentPending, "started")
 		case PutOff:
@@ -248,7 +267,10 @@ func (x *Executor) write(ctx context.Context, a providers.Account, i fleet.Inten
 			// The platform refused to hear it: certainly no effect.
 			i.State, i.NextAt = fleet.IntentPending, tx.Now.Add(retryPause(i, err))
 			i.HeldBack = fleet.Because(ReasonRefusedForNow, fleet.Values{"error": fleet.Text(err.Error())})
-			return tx.SaveIntent(&i, fleet.IntentStarted, "again")
+			if err := tx.SaveIntent(&i, fleet.IntentStarted, "again"); err != nil {
+				return err
+			}
+			return x.tellPutOff(tx, i, i.HeldBack)
 		case fleet.Unauthorized, fleet.Unsupported, fleet.Invalid, fleet.ReadOnly, fleet.OutOfStock:
 			return x.saveClosed(tx, &i, fleet.IntentStarted, seen, fleet.OutcomeFailedWrite,
 				fleet.Because(ReasonWriteFailed, fleet.Values{"kind": fleet.Text(string(kind)), "error": fleet.Text(err.Error())}))
@@ -273,106 +295,11 @@ func send(ctx context.Context, a providers.Account, i fleet.Intent, seen fleet.I
 	return &fleet.Error{Op: i.Action.String() + " " + i.Ref.ID, Kind: fleet.Unsupported}
 }
 
-// putOff journals that a due intent waits.
-func (x *Executor) putOff(ctx context.Context, i fleet.Intent, answer Answer) (time.Time, error) {
-	err := x.Store.Update(ctx, func(tx *store.Tx) error {
-		row, err := tx.Intent(i.ID)
-		if err != nil || row.State != i.State {
-			return errors.Join(err)
-		}
-		i = row
-		return x.savePutOff(tx, &i, answer)
-	})
-	return i.NextAt, err
-}
-
-func (x *Executor) savePutOff(tx *store.Tx, i *fleet.Intent, answer Answer) error {
-	next := answer.Until
-	if !next.After(tx.Now) {
-		next = tx.Now.Add(soon)
-	}
-	news := i.HeldBack.Code != answer.Reason.Code
-	i.HeldBack, i.NextAt = answer.Reason, next
-	if err := tx.SaveIntent(i, i.State, noted(news, "put-off")); err != nil {
-		return err
-	}
-	// Told once, and only after another warning time has passed: a short gap is
-	// nobody's business.
-	if answer.Silent || news || tx.Now.Before(i.Deadline.Add(i.Warn)) {
-		return nil
-	}
-	return x.World.Tell(tx, notify.Notice{
-		Key: noticeKey(*i, "put-off"), Event: notify.EventPutOff, Severity: fleet.Warning, Category: fleet.CategoryAct,
-		Subject: i.Subject, Intent: i, Reason: answer.Reason,
-	}, 0)
-}
-
-func (x *Executor) close(ctx context.Context, i fleet.Intent, seen fleet.Instance, outcome fleet.Outcome, why fleet.Reason) error {
-	return x.Store.Update(ctx, func(tx *store.Tx) error {
-		row, err := tx.Intent(i.ID)
-		if err != nil {
-			return err
-		}
-		if row.State != i.State {
-			return nil
-		}
-		return x.saveClosed(tx, &row, row.State, seen, outcome, why)
-	})
-}
-
-// Abandon closes a pending intent in the given transaction, and tells if it was
-// announced.
-func (x *Executor) Abandon(tx *store.Tx, i *fleet.Intent, why fleet.Reason) error {
-	return x.saveClosed(tx, i, fleet.IntentPending, fleet.Instance{}, fleet.OutcomeAbandoned, why)
-}
-
-// LetGo closes an open intent whatever its state, since nobody will look at its
-// account any more: a pending one is abandoned, one that was requested stays
-// unverified.
-func (x *Executor) LetGo(tx *store.Tx, i *fleet.Intent, why fleet.Reason) error {
-	if i.State == fleet.IntentPending {
-		return x.Abandon(tx, i, why)
-	}
-	return x.saveClosed(tx, i, i.State, fleet.Instance{}, fleet.OutcomeUnverified, why)
-}
-
-func (x *Executor) saveClosed(tx *store.Tx, i *fleet.Intent, was fleet.IntentState, seen fleet.Instance, outcome fleet.Outcome, why fleet.Reason) error {
-	i.State, i.Outcome, i.Why, i.ClosedAt, i.NextAt = fleet.IntentClosed, outcome, why, tx.Now, time.Time{}
-	if !seen.Ref.IsZero() {
-		i.Cost = bootCost(i.Subject, seen, tx.Now)
-	}
-	if err := tx.SaveIntent(i, was, "closed"); err != nil {
-		return err
-	}
-	x.Log.Info().Int64("intent", i.ID).Str("instance", i.Ref.String()).Str("action", i.Action.String()).
-		Str("outcome", string(outcome)).Str("reason", string(why.Code)).Msg("intent closed")
-	n := notify.Notice{
-		Key: noticeKey(*i, "closed"), Severity: fleet.Info, Category: fleet.CategoryAct,
-		Subject: i.Subject, Intent: i, Reason: why,
-	}
-	if !seen.Ref.IsZero() {
-		n.Subject = seen
-		n.Subject.Price = i.Subject.Price
-	}
-	switch outcome {
-	case fleet.OutcomeDone:
-		n.Event = notify.EventDone
-		if a, ok := x.World.Account(i.Ref.Account); ok && a.Kind.BillingProof == providers.ProofNone && i.Action != fleet.Start {
-			n.Because = append(n.Because, fleet.Because(ReasonNoProof, fleet.Values{"provider": fleet.Text(a.Kind.Title)}))
-		}
-	case fleet.OutcomeDoneStillBilling:
-		n.Event, n.Severity, n.Category = notify.EventDone, fleet.Warning, fleet.CategoryMoney
-	case fleet.OutcomeAbandoned:
-		if i.AcceptedAt.IsZero() {
-			return nil // nobody was told of it
-		}
-		n.Event = notify.EventAbandoned
-	case fleet.OutcomeVanished:
-		n.Event, n.Severity = notify.EventAlarm, fleet.Warning
-	default:
-		n.Event, n.Severity = notify.EventAlarm, fleet.Critical
-	}
-	return x.World.Tell(tx, n, 0)
+// same reports whether the row still stands as it was when the step began: in that
+// state, and in the same attempt. What was read before another attempt says nothing
+// of it.
+func same(row, i fleet.Intent) bool {
+	return row.State == i.State && len(row.Attempts) == len(i.Attempts)
 }
 
 // noted is the journal's step where there is news, and none where there is not.
@@ -413,36 +340,11 @@ func stateWord(i fleet.Instance) string {
 	return i.State.String()
 }
 
-// bootCost is what the power cycle has cost until its end, or until now.
-func bootCost(subject, seen fleet.Instance, now time.Time) fleet.Money {
-	end := now
-	if seen.State != fleet.StateRunning && !seen.StoppedAt.IsZero() {
-		end = seen.StoppedAt
-	}
-	if subject.StartedAt.IsZero() {
-		return fleet.Money{}
-	}
-	cost, _ := subject.Price.For(end.Sub(subject.StartedAt))
-	return cost
-}
-
 func later(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}
 	return b
-}
-
-// retryPause grows with the tries; what the platform asked for is a lower bound.
-func retryPause(i fleet.Intent, err error) time.Duration {
-	pause := soon << min(len(i.Attempts), 5)
-	if e, ok := errors.AsType[*fleet.Error](err); ok {
-		pause = max(pause, e.RetryAfter)
-		if e.Kind == fleet.Banned {
-			pause = max(pause, bannedPause)
-		}
-	}
-	return min(pause, max(longRetry, bannedPause))
 }
 
 // ByPolicy is who asks for an intent that policies wish for; any other is a

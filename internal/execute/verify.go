@@ -2,6 +2,7 @@ package execute
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"curfew/fleet"
@@ -14,8 +15,8 @@ import (
 // was, or may have been, sent.
 //
 //	as wanted                                        ─► done, or done-still-billing
-//	another boot                                     ─► a stop: done, and started again
-//	                                                    a release: abandoned
+//	another boot, by a read later than the settle    ─► a stop: done, and started again
+//	time                                                a release: abandoned
 //	on the way                                       ─► read again later
 //	unchanged, by a read later than the settle time  ─► no effect: pending again
 func (x *Executor) verify(ctx context.Context, a providers.Account, i fleet.Intent) (time.Time, error) {
@@ -27,6 +28,11 @@ func (x *Executor) verify(ctx context.Context, a providers.Account, i fleet.Inte
 	if ctx.Err() != nil {
 		return time.Time{}, ctx.Err()
 	}
+	// Until then a read may show what was before the write.
+	lagOver := !began.Before(x.quiet(i).Add(a.Kind.SettleTime))
+	if err == nil && !gone && seen.Ref != i.Ref {
+		err = &fleet.Error{Op: "read " + i.Ref.String(), Kind: fleet.Other, Err: fmt.Errorf("the platform answered about %s", seen.Ref)}
+	}
 	switch {
 	case gone && i.Action == fleet.Release:
 		return time.Time{}, x.close(ctx, i, seen, fleet.OutcomeDone, fleet.Because(ReasonVerified, nil))
@@ -36,14 +42,14 @@ func (x *Executor) verify(ctx context.Context, a providers.Account, i fleet.Inte
 		return x.readAgain(ctx, i, fleet.Because(ReasonNotFoundOnce, nil), max(a.Kind.SettleTime, firstPause)+time.Second)
 	case err != nil:
 		return x.readAgain(ctx, i, fleet.Because(ReasonReadFailed, fleet.Values{"error": fleet.Text(err.Error())}), max(pauseFor(i, began), retryPause(fleet.Intent{}, err)))
-	case i.Action != fleet.Start && !seen.Boot.Same(i.Boot) && seen.State.Up():
+	case i.Action != fleet.Start && !seen.Boot.Same(i.Boot) && seen.State.Up() && lagOver:
 		if i.Action == fleet.Stop {
 			return time.Time{}, x.close(ctx, i, seen, fleet.OutcomeDone, fleet.Because(ReasonStartedAgain, nil))
 		}
 		return time.Time{}, x.close(ctx, i, seen, fleet.OutcomeAbandoned, fleet.Because(ReasonOtherBoot, nil))
 	case reached(i.Action, seen.State):
 		return time.Time{}, x.closeReached(ctx, i, seen)
-	case settled(seen.State) && !began.Before(x.quiet(i).Add(a.Kind.SettleTime)):
+	case settled(seen.State) && lagOver:
 		return x.again(ctx, i, seen)
 	}
 	return x.readAgain(ctx, i, fleet.Because(ReasonInBetween, fleet.Values{"state": fleet.Text(stateWord(seen))}), pauseFor(i, began))
@@ -60,7 +66,7 @@ func (x *Executor) quiet(i fleet.Intent) time.Time {
 // closeReached says done, or done-still-billing where the platform is known to
 // go on charging.
 func (x *Executor) closeReached(ctx context.Context, i fleet.Intent, seen fleet.Instance) error {
-	if i.Action == fleet.Stop {
+	if i.Action == fleet.Stop && !seen.State.Gone() {
 		rest := seen.OnStop.StillCosts
 		switch {
 		case seen.OnStop.EndsBilling == fleet.No && !seen.CostNow().Known():
@@ -84,11 +90,11 @@ func (x *Executor) again(ctx context.Context, i fleet.Intent, seen fleet.Instanc
 		if err != nil {
 			return err
 		}
-		if row.State != i.State {
+		if !same(row, i) {
 			return nil
 		}
-		was := row.State
-		row.State, row.HeldBack = fleet.IntentPending, fleet.Because(ReasonNoEffect, nil)
+		was, why := row.State, noEffect(row)
+		row.State, row.HeldBack = fleet.IntentPending, why
 		row.NextAt = tx.Now
 		if len(row.Attempts) > 1 {
 			row.NextAt = tx.Now.Add(retryPause(row, nil))
@@ -100,9 +106,17 @@ func (x *Executor) again(ctx context.Context, i fleet.Intent, seen fleet.Instanc
 		if len(row.Attempts) < 2 {
 			return nil
 		}
-		return x.alarm(tx, row, seen, fleet.Because(ReasonNoEffect, nil))
+		return x.alarm(tx, row, seen, why)
 	})
 	return i.NextAt, err
+}
+
+// noEffect says why the last attempt had none, as far as the platform told.
+func noEffect(i fleet.Intent) fleet.Reason {
+	if n := len(i.Attempts); n > 0 && i.Attempts[n-1].Error != "" {
+		return fleet.Because(ReasonRefusedForNow, fleet.Values{"error": fleet.Text(i.Attempts[n-1].Error)})
+	}
+	return fleet.Because(ReasonNoEffect, nil)
 }
 
 // readAgain journals when to read next, and raises the alarm when the effect has
@@ -113,7 +127,7 @@ func (x *Executor) readAgain(ctx context.Context, i fleet.Intent, why fleet.Reas
 		if err != nil {
 			return err
 		}
-		if row.State != i.State {
+		if !same(row, i) {
 			return nil
 		}
 		news := row.HeldBack.Code != why.Code
@@ -135,16 +149,21 @@ func (x *Executor) readAgain(ctx context.Context, i fleet.Intent, why fleet.Reas
 // alarm tells that a write is not verified and what that costs meanwhile, again
 // with growing pauses.
 func (x *Executor) alarm(tx *store.Tx, i fleet.Intent, seen fleet.Instance, why fleet.Reason) error {
-	repeat := time.Hour
-	if open := tx.Now.Sub(i.Attempts[0].StartedAt); open > repeat {
-		repeat = min(open, 24*time.Hour)
-	}
+	repeat := min(max(tx.Now.Sub(firstTry(i))/2, time.Hour), 24*time.Hour)
 	i.Outcome = fleet.OutcomeUnverified
 	i.Cost = bootCost(i.Subject, seen, tx.Now)
 	return x.World.Tell(tx, notify.Notice{
 		Key: noticeKey(i, "unverified"), Event: notify.EventAlarm, Severity: fleet.Critical, Category: fleet.CategoryAct,
 		Subject: i.Subject, Intent: &i, Reason: why,
 	}, repeat)
+}
+
+// firstTry is when the intent was first sent.
+func firstTry(i fleet.Intent) time.Time {
+	if len(i.Attempts) > 0 {
+		return i.Attempts[0].StartedAt
+	}
+	return i.StartedAt
 }
 
 // pauseFor grows with the time since the write, from 2 s to 5 m.

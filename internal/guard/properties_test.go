@@ -24,7 +24,7 @@ var (
 			Mode: anyMode.Draw(t, "mode"), AtMost: anyAction.Draw(t, "at most"), Approval: rapid.Bool().Draw(t, "approval"),
 			Cooldown: time.Duration(rapid.IntRange(0, 100).Draw(t, "cooldown")) * time.Minute,
 			Refund:   rapid.Bool().Draw(t, "refund"), Discard: rapid.Bool().Draw(t, "discard"),
-			Money: rapid.Bool().Draw(t, "money"), AcceptUnknown: rapid.Bool().Draw(t, "accept unknown"),
+			Money: rapid.Bool().Draw(t, "money"),
 		}
 	})
 	anyInput = rapid.Custom(func(t *rapid.T) Input {

@@ -35,6 +35,7 @@ type Inventory struct {
 	things map[fleet.Ref]store.Thing
 	scopes map[fleet.Scope]policies.ScopeState
 	list   []fleet.Instance // those that are not gone, in order; nil after a change
+	within func(fleet.Scope) bool
 	// asked numbers the questions put to platforms in the order in which they were
 	// put, and by tells which one each thing was last seen by: an answer to an
 	// earlier question, come late, is older news.
@@ -148,9 +149,7 @@ func (v *Inventory) fail(ctx context.Context, scope fleet.Scope, err error) erro
 	if s.Since.IsZero() {
 		s.Since = v.now()
 	}
-	s.Failing = fleet.Because(ReasonPollFailed, fleet.Values{
-		"kind": fleet.Text(string(fleet.KindOf(err))), "error": fleet.Text(err.Error()),
-	})
+	s.Failing = Failing(err)
 	return v.save(ctx, 0, nil, s)
 }
 
@@ -213,6 +212,13 @@ func answers(got, asked fleet.Ref) error {
 		kind = fleet.NotFound
 	}
 	return &fleet.Error{Op: "read " + asked.String(), Kind: kind, Err: fmt.Errorf("the platform answered about %s", got)}
+}
+
+// Failing says why something could not be read.
+func Failing(err error) fleet.Reason {
+	return fleet.Because(ReasonPollFailed, fleet.Values{
+		"kind": fleet.Text(string(fleet.KindOf(err))), "error": fleet.Text(err.Error()),
+	})
 }
 
 // known gives a copy of what is remembered of a thing, or nil. saving is held.
@@ -279,6 +285,14 @@ func (v *Inventory) Missing(account string, since time.Time) []store.Thing {
 	return out
 }
 
+// Limit tells which scopes are of interest: what belongs to another is remembered
+// and not shown. within must give the same answer until the next call of Limit.
+func (v *Inventory) Limit(within func(fleet.Scope) bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.within, v.list = within, nil
+}
+
 // Things gives the inventory as policies see it, in the order of references. All
 // who ask between two changes are given the same list: it is for reading only.
 func (v *Inventory) Things() policies.Things {
@@ -287,7 +301,7 @@ func (v *Inventory) Things() policies.Things {
 	if v.list == nil {
 		v.list = make([]fleet.Instance, 0, len(v.things))
 		for _, ref := range slices.SortedFunc(maps.Keys(v.things), fleet.CompareRefs) {
-			if t := v.things[ref]; t.GoneAt.IsZero() {
+			if t := v.things[ref]; t.GoneAt.IsZero() && (v.within == nil || v.within(fleet.Scope{Account: ref.Account, Region: t.Region})) {
 				v.list = append(v.list, t.Instance)
 			}
 		}

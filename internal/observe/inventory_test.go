@@ -558,3 +558,24 @@ func TestThingsComeInOrderAndAreThoseOfTheMoment(t *testing.T) {
 		t.Errorf("a list that was given away has grown to %d", len(first))
 	}
 }
+
+func TestOnlyScopesOfInterestAreShown(t *testing.T) {
+	w := newWatch(t)
+	for region, id := range map[string]string{"one": "a", "two": "b"} {
+		w.list = func() ([]fleet.Instance, error) { return running(id), nil }
+		if err := w.Poll(t.Context(), w.account(), region); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Limit(func(s fleet.Scope) bool { return s == fleet.Scope{Account: "sim:lab", Region: "one"} })
+	if got := w.ids(); got != "a" {
+		t.Errorf("shown are %q", got)
+	}
+	if _, ok := w.Get(ref("b")); !ok {
+		t.Error("what is not shown is forgotten")
+	}
+	w.Limit(nil)
+	if got := w.ids(); got != "a b" {
+		t.Errorf("without a limit shown are %q", got)
+	}
+}

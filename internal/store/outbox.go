@@ -178,6 +178,17 @@ func (s *Store) RecordDelivery(ctx context.Context, d notify.Delivery, v notify.
 	})
 }
 
+// Announcing reports whether an announcement of the intent is still on its way to
+// a channel whose acceptance would start the clock.
+func (t *Tx) Announcing(intent int64) (bool, error) {
+	var n int
+	err := t.tx.QueryRowContext(t.ctx, `SELECT count(*) FROM outbox WHERE intent = $1 AND opens = 1 AND done_at = 0`, intent).Scan(&n)
+	if err != nil {
+		return false, fmt.Errorf("state: %w", err)
+	}
+	return n > 0, nil
+}
+
 // accepted moves the deadline of the intent that a delivery announced: it counts
 // from the first acceptance and only ever moves later.
 func (t *Tx) accepted(d notify.Delivery, now time.Time) error {

@@ -316,3 +316,27 @@ func TestPlainTextIsRemembered(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+func TestAnAnnouncementIsOnItsWayUntilEveryChannelThatOpensHasEnded(t *testing.T) {
+	d := open(t)
+	i := d.intent("a")
+	waits := func(want bool, why string) {
+		t.Helper()
+		d.do(func(tx *Tx) error {
+			if got, err := tx.Announcing(i.ID); err != nil || got != want {
+				t.Errorf("%s: on its way %v (%v), want %v", why, got, err, want)
+			}
+			return nil
+		})
+	}
+	waits(false, "nothing was announced")
+	d.announce(&i, Address{"slack", true}, Address{"wecom", true}, Address{"console", false})
+	ds := d.due()
+	waits(true, "three channels wait")
+	d.record(to("slack", ds)[0], notify.VerdictPermanent, time.Time{})
+	waits(true, "one that opens still waits")
+	d.record(to("wecom", ds)[0], notify.VerdictRetry, d.now().Add(time.Hour))
+	waits(true, "it is tried again")
+	d.record(to("wecom", ds)[0], notify.VerdictPermanent, time.Time{})
+	waits(false, "only one waits that does not open")
+}
