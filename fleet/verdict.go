@@ -95,9 +95,6 @@ type Terms struct {
 	Refund      bool          `json:"refund,omitempty"`  // prepaid: refund
 	Discard     bool          `json:"discard,omitempty"` // data: discard
 	Money       bool          `json:"money,omitempty"`   // a money reason; counts against caps.money alone
-	// AcceptUnknown marks the few wishes that may act on Unknown, and then at
-	// most a data-keeping stop.
-	AcceptUnknown bool `json:"accept_unknown,omitempty"`
 }
 
 // Warn is the time from the accepted warning to the act.
@@ -140,6 +137,9 @@ type Verdict struct {
 	// Gap marks a Keep that says only that nothing can be told now: it puts an
 	// open intent off and is no ground against it.
 	Gap bool `json:"gap,omitempty"`
+	// Blind marks one of the few wishes that may be carried out although nobody
+	// knows whether the instance is idle, and then as a stop that keeps all data.
+	Blind bool `json:"blind,omitempty"`
 }
 
 // Severity is how loudly people should be told.

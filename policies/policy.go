@@ -43,10 +43,27 @@ type View struct {
 	// Facts are those of the newest fresh look from inside, by instance; absent
 	// where there is none.
 	Facts map[fleet.Ref]fleet.Facts
-	Runs  map[fleet.Ref][]fleet.Run // of the present Boot, oldest first
+	// Samples are judged looks of the present Boot by every source, oldest first,
+	// as far back as any policy needs: each with what [Sample] leaves of it.
+	Samples map[fleet.Ref][]fleet.Evidence
+	Runs    map[fleet.Ref][]fleet.Run // of the present Boot, oldest first
 	// Grounds are those journaled with a done stop, by instance; only those of
 	// the Boot that ended are of use.
 	Grounds map[fleet.Ref][]fleet.Ground
+	// Open are the intents that have not ended, by instance: a policy that must
+	// not announce any more may still want to see through what it announced.
+	Open map[fleet.Ref]fleet.Intent
+}
+
+// Sample gives what policies read of a look that is no longer the newest: enough
+// to keep hundreds of them in memory.
+func Sample(e fleet.Evidence) fleet.Evidence {
+	f := e.Facts
+	e.Facts = fleet.Facts{
+		Cards: f.Cards, Sessions: f.Sessions, Load1: f.Load1, BootedAt: f.BootedAt,
+		Reached: f.Reached, ProcessesRead: f.ProcessesRead, Unreadable: f.Unreadable,
+	}
+	return e
 }
 
 // Things is the last good inventory.

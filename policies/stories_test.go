@@ -90,9 +90,15 @@ func tell(t *testing.T, w world, ps []policyYAML, moments []string) string {
 			if p.Closed {
 				v.Due, v.Opens = time.Time{}, clock(t, p.Opens)
 			}
-			r := p.training(t).Decide(v)
+			if p.Due != "" {
+				v.Due = clock(t, p.Due)
+			}
+			r := p.policy(t).Decide(v)
 			for _, d := range r.Verdicts {
 				fmt.Fprintf(&b, "  %s  %s  %s: %s", d.Policy, d.Ref.ID, d.Goal, say(d.Reason))
+				if d.Blind {
+					b.WriteString("  [blind]")
+				}
 				if d.Gap {
 					b.WriteString("  [gap]")
 				}

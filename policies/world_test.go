@@ -2,7 +2,6 @@ package policies_test
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +22,7 @@ type world struct {
 	Grounds   []groundYAML   `yaml:"grounds"`
 	Cannot    []string       `yaml:"cannot"`   // actions the platform does not have
 	Required  *[]string      `yaml:"required"` // sources; ssh unless given
+	Open      []openYAML     `yaml:"open"`     // announced stops
 }
 
 type instanceYAML struct {
@@ -39,11 +39,14 @@ type instanceYAML struct {
 
 type lookYAML struct {
 	At          string              `yaml:"at"`
+	Until       string              `yaml:"until"` // looks go on until then, one every minute
 	Of          string              `yaml:"of"`
 	Boot        string              `yaml:"boot"`
 	Unreachable bool                `yaml:"unreachable"`
 	GPU         []string            `yaml:"gpu"` // percent, n/a or mig
 	Power       float64             `yaml:"power"`
+	Memory      string              `yaml:"memory"` // MB on each card, or n/a; 20000 unless given
+	Load        float64             `yaml:"load"`
 	Procs       []string            `yaml:"procs"` // "command @10:00"
 	NoProcs     bool                `yaml:"no_procs"`
 	Sessions    []string            `yaml:"sessions"` // times since the last input
@@ -91,31 +94,12 @@ type groundYAML struct {
 	Goal    string `yaml:"goal"`
 }
 
-type policyYAML struct {
-	Name       string `yaml:"name"`
-	Names      string `yaml:"names"` // what the ids it matches begin with
-	Process    string `yaml:"process"`
-	Grace      string `yaml:"grace"`
-	Then       string `yaml:"then"`
-	Mode       string `yaml:"mode"`
-	Closed     bool   `yaml:"closed"` // outside its window
-	Opens      string `yaml:"opens"`
-	Unreadable string `yaml:"unreadable"` // why what it matches by cannot be read
-	PendingMax int    `yaml:"pending_max"`
-	Success    struct {
-		Exit bool   `yaml:"exit"`
-		File string `yaml:"file"`
-		Log  struct {
-			File string `yaml:"file"`
-			Line string `yaml:"line"`
-		} `yaml:"log"`
-	} `yaml:"success"`
-	OnFailure struct {
-		Then  string `yaml:"then"`
-		After string `yaml:"after"`
-	} `yaml:"on_failure"`
-	Unproven bool   `yaml:"release_unproven"`
-	Data     string `yaml:"data"`
+type openYAML struct {
+	Of     string `yaml:"of"`
+	Boot   string `yaml:"boot"`
+	Policy string `yaml:"policy"`
+	Due    string `yaml:"due"`
+	From   string `yaml:"from"`
 }
 
 func clock(t *testing.T, s string) time.Time {
@@ -161,52 +145,6 @@ func refOf(id string) fleet.Ref {
 
 func bootOf(boot string) fleet.Boot { return fleet.Boot(cmp.Or(boot, "b1")) }
 
-// training builds the policy that a story's configuration stands for.
-func (p policyYAML) training(t *testing.T) policies.Training {
-	t.Helper()
-	out := policies.Training{
-		Common: policies.Common{
-			Name: p.Name,
-			Match: func(i fleet.Instance) (bool, error) {
-				if p.Unreadable != "" {
-					return false, errors.New(p.Unreadable)
-				}
-				return strings.HasPrefix(i.Ref.ID, p.Names), nil
-			},
-			Terms: fleet.Terms{Mode: fleet.Mode(cmp.Or(p.Mode, "enforce")), Discard: p.Data == "discard"},
-		},
-		Grace: span(t, cmp.Or(p.Grace, "5m")),
-		Success: policies.Success{
-			Exit: p.Success.Exit, File: p.Success.File,
-			Log: policies.SuccessLog{File: p.Success.Log.File},
-		},
-		Failed: policies.End{
-			Then:  action(t, cmp.Or(p.OnFailure.Then, "stop")),
-			After: span(t, cmp.Or(p.OnFailure.After, p.Grace, "5m")),
-		},
-		Then:            action(t, cmp.Or(p.Then, "stop")),
-		ReleaseUnproven: p.Unproven,
-	}
-	if line := p.Success.Log.Line; line != "" {
-		out.Success.Log.Match = func(s string) bool { return strings.Contains(s, line) }
-	}
-	return out
-}
-
-func (p policyYAML) pattern() signals.Pattern {
-	return signals.Pattern{Policy: p.Name, Match: func(command string) bool {
-		return p.Process != "" && strings.Contains(command, p.Process)
-	}}
-}
-
-func (p policyYAML) rule() signals.RunRule {
-	rule := signals.RunRule{Policy: p.Name, Looks: 2, Apart: time.Minute, PendingMax: p.PendingMax}
-	if p.Success.Log.File != "" {
-		rule.Logs = []string{p.Success.Log.File}
-	}
-	return rule
-}
-
 func (l lookYAML) evidence(t *testing.T) fleet.Evidence {
 	t.Helper()
 	e := fleet.Evidence{Source: "ssh", SeenAt: clock(t, l.At), Boot: bootOf(l.Boot), FreshFor: 70 * time.Second}
@@ -216,7 +154,7 @@ func (l lookYAML) evidence(t *testing.T) fleet.Evidence {
 	}
 	f := &e.Facts
 	f.Reached, f.ProcessesRead, f.Unreadable = true, true, l.Unreadable
-	f.BootedAt = clock(t, l.Booted)
+	f.BootedAt, f.Load1 = clock(t, l.Booted), l.Load
 	if !l.NoProcs {
 		f.Processes = []fleet.Process{{PID: 1, Command: "/sbin/init"}}
 	}
@@ -225,8 +163,12 @@ func (l lookYAML) evidence(t *testing.T) fleet.Evidence {
 		f.Processes = append(f.Processes, fleet.Process{PID: 100 + n, Command: command, StartedAt: clock(t, at)})
 	}
 	for n, gpu := range l.GPU {
-		memory := 20_000.0
-		card := fleet.Card{Index: n, MIG: gpu == "mig", MemoryMB: &memory}
+		card := fleet.Card{Index: n, MIG: gpu == "mig"}
+		if held, err := strconv.ParseFloat(cmp.Or(l.Memory, "20000"), 64); err == nil {
+			card.MemoryMB = &held
+		} else if l.Memory != "n/a" {
+			t.Fatalf("memory %q is neither a number nor n/a", l.Memory)
+		}
 		if used, err := strconv.ParseFloat(gpu, 64); err == nil {
 			card.Utilization = &used
 		} else if gpu != "mig" && gpu != "n/a" {
@@ -257,6 +199,29 @@ func (l lookYAML) evidence(t *testing.T) fleet.Evidence {
 	return e
 }
 
+type seen struct {
+	ref fleet.Ref
+	fleet.Evidence
+}
+
+// evidence gives the looks up to a moment, in the order in which they were made.
+func (w world) evidence(t *testing.T, now time.Time) []seen {
+	t.Helper()
+	var all []seen
+	for _, l := range w.Looks {
+		e := l.evidence(t)
+		until := e.SeenAt
+		if l.Until != "" {
+			until = clock(t, l.Until)
+		}
+		for ; !e.SeenAt.After(until) && !e.SeenAt.After(now); e.SeenAt = e.SeenAt.Add(time.Minute) {
+			all = append(all, seen{refOf(l.Of), e})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b seen) int { return a.SeenAt.Compare(b.SeenAt) })
+	return all
+}
+
 // at gives the view that policies have of the world at a moment.
 func (w world) at(t *testing.T, now time.Time, ps []policyYAML) policies.View {
 	t.Helper()
@@ -264,6 +229,16 @@ func (w world) at(t *testing.T, now time.Time, ps []policyYAML) policies.View {
 		Now: now, Due: now,
 		Activity: map[fleet.Ref]fleet.Judgement{}, Facts: map[fleet.Ref]fleet.Facts{},
 		Runs: map[fleet.Ref][]fleet.Run{}, Grounds: map[fleet.Ref][]fleet.Ground{},
+		Samples: map[fleet.Ref][]fleet.Evidence{}, Open: map[fleet.Ref]fleet.Intent{},
+	}
+	for _, o := range w.Open {
+		if clock(t, o.From).After(now) {
+			continue
+		}
+		v.Open[refOf(o.Of)] = fleet.Intent{
+			Ref: refOf(o.Of), Boot: bootOf(o.Boot), Action: fleet.Stop, State: fleet.IntentPending,
+			Verdicts: []fleet.Verdict{{Policy: o.Policy, Due: clock(t, o.Due), Goal: fleet.Stop}},
+		}
 	}
 	current := map[fleet.Ref]fleet.Instance{}
 	for _, i := range w.Instances {
@@ -296,13 +271,12 @@ func (w world) at(t *testing.T, now time.Time, ps []policyYAML) policies.View {
 		patterns, rules = append(patterns, p.pattern()), append(rules, p.rule())
 	}
 	latest := map[fleet.Ref][]fleet.Evidence{}
-	for _, l := range w.Looks {
-		e, ref := l.evidence(t), refOf(l.Of)
-		if e.SeenAt.After(now) {
-			continue
-		}
+	for _, e := range w.evidence(t, now) {
+		ref := e.ref
+		e := e.Evidence
 		e = signals.Judge(e, signals.Limits{}, patterns)
 		latest[ref] = []fleet.Evidence{e}
+		v.Samples[ref] = append(v.Samples[ref], policies.Sample(e))
 		v.Runs[ref] = signals.Follow(ref, v.Runs[ref], e, rules)
 		delete(v.Facts, ref)
 		if e.Fresh(now) && e.Facts.Reached {

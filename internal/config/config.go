@@ -91,7 +91,7 @@ func Load(path, home string, reg Registry) (*Config, error) {
 			return nil, fmt.Errorf("read configuration: %w", err)
 		}
 	}
-	return nil, fmt.Errorf("no configuration found; looked for %s; write one with curfew init, or name one with --config FILE: %w",
+	return nil, fmt.Errorf("no configuration found; looked for %s; start from deploy/curfew.example.yaml, or name one with --config FILE: %w",
 		strings.Join(places, ", "), fs.ErrNotExist)
 }
 

@@ -33,7 +33,7 @@ func registry() Registry {
 		},
 		Channels: []notify.Kind{
 			{Name: "wecom", Credentials: []string{"key"}},
-			{Name: "slack", Credentials: []string{"webhook", "bot_token"}, Settings: []string{"channel"}},
+			{Name: "pager", Credentials: []string{"webhook", "bot_token"}, Settings: []string{"channel"}},
 			{Name: "console"},
 		},
 	}
@@ -57,7 +57,7 @@ func TestGoodFilesLoad(t *testing.T) {
 		t.Run(filepath.Base(f), func(t *testing.T) {
 			c := load(t, f)
 			for _, p := range c.Policies {
-				if p.Match == nil || p.Rule == nil || p.MatchText == "" || p.Policy == nil {
+				if p.Match == nil || p.MatchText == "" || p.Policy == nil || p.Policy.Name() != p.Name || (p.Rule == nil) != (p.Type != "training") {
 					t.Errorf("policy %s is not whole: %+v", p.Name, p)
 				}
 			}
@@ -207,7 +207,7 @@ func TestEverythingThatCanBeSaid(t *testing.T) {
 		{Name: "wx", Type: "wecom", Language: "zh", MinSeverity: fleet.Warning, BaseURL: "http://127.0.0.1:9",
 			Credential: map[string]Secret{"key": {from: secretCredential, name: "wecom-key"}}},
 		{Name: "term", Type: "console", MinSeverity: fleet.Info},
-		{Name: "team", Type: "slack", MinSeverity: fleet.Info, Settings: map[string]string{"channel": "42"},
+		{Name: "team", Type: "pager", MinSeverity: fleet.Info, Settings: map[string]string{"channel": "42"},
 			Credential: map[string]Secret{"bot_token": {from: secretEnv, name: "SLACK"}}},
 	}
 	if diff := cmp.Diff(ch, c.Notify.Channels, cmp.AllowUnexported(Secret{}), cmpopts.IgnoreFields(Channel{}, "Pos")); diff != "" {
@@ -287,7 +287,7 @@ func TestLoadLooksInThreePlaces(t *testing.T) {
 		}
 		t.Fatalf("error %v", err)
 	}
-	for _, place := range []string{"curfew.yaml", filepath.Join(home, ".curfew", "curfew.yaml"), "/etc/curfew/curfew.yaml", "curfew init"} {
+	for _, place := range []string{"curfew.yaml", filepath.Join(home, ".curfew", "curfew.yaml"), "/etc/curfew/curfew.yaml", "curfew.example.yaml"} {
 		if !strings.Contains(err.Error(), place) {
 			t.Errorf("error %q does not name %s", err, place)
 		}

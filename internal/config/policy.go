@@ -26,6 +26,9 @@ type Policy struct {
 	// Ask is what the policy wants to know of an instance beyond the usual
 	// readings; nil if nothing.
 	Ask func(fleet.Instance) signals.Ask
+	// Samples is how far back the policy looks at what was seen of an instance;
+	// zero: not further than the newest looks.
+	Samples time.Duration
 	// Explain lists the values the policy works with, and who set each.
 	Explain []Effective
 }
@@ -70,22 +73,28 @@ func (r *reader) policies(n node) {
 		name := m.need("name", "write name: and what you call it")
 		p.Name = name.name()
 		unique(name, p.Name, seen)
-		kind := m.need("type", "write type: training")
+		kind := m.need("type", "write type: training, idle, offhours or lifetime")
 		p.Type = kind.text("")
 		matched := r.match(m)
 		p.Match, p.MatchText = matched.match, matched.text
 		switch p.Type {
 		case "training":
 			r.training(m, &p, matched)
+		case "idle":
+			r.idle(m, &p, matched)
+		case "offhours":
+			r.offhours(m, &p, matched)
+		case "lifetime":
+			r.lifetime(m, &p, matched)
 		case "":
 			m.free = true
 		default:
 			m.free = true
-			later := []string{"idle", "offhours", "lifetime", "snapshots", "orphans", "balance", "budget", "stock", "expiry"}
+			later := []string{"snapshots", "orphans", "balance", "budget", "stock", "expiry"}
 			if contains(later, p.Type) {
-				kind.bad(fmt.Sprintf("%q is not in this version", p.Type), "write training, or leave the policy out")
+				kind.bad(fmt.Sprintf("%q is not in this version", p.Type), "leave the policy out")
 			} else {
-				kind.bad(fmt.Sprintf("%q is not a type of policy", p.Type), suggest(p.Type, []string{"training"}))
+				kind.bad(fmt.Sprintf("%q is not a type of policy", p.Type), suggest(p.Type, []string{"training", "idle", "offhours", "lifetime"}))
 			}
 		}
 		m.done()
@@ -166,7 +175,10 @@ func (r *reader) warn(n node, p *Policy, goal fleet.Action) {
 
 // window reads when a policy may ask. Without a schedule that is always.
 func (r *reader) window(m *mapping, p *Policy) {
-	schedule, length := m.take("schedule"), m.take("window")
+	r.windowOf(m.take("schedule"), m.take("window"), p)
+}
+
+func (r *reader) windowOf(schedule, length node, p *Policy) {
 	d := length.span(time.Hour)
 	if !schedule.given() {
 		if length.given() {

@@ -64,7 +64,7 @@ func (r *reader) parse(data []byte) (node, bool) {
 	}
 	switch {
 	case len(docs) == 0:
-		r.report(start, "", "is empty", "write one with curfew init")
+		r.report(start, "", "is empty", "start from deploy/curfew.example.yaml")
 		return node{}, false
 	case len(docs) > 1:
 		r.report(posOf(docs[1], start), "", "is a second document", "keep everything in one, without ---")

@@ -125,6 +125,33 @@ func (n node) percent(def float64, orOff bool) float64 {
 	return def
 }
 
+// figure reads a number above zero.
+func (n node) figure(def float64) float64 {
+	s, ok := n.scalar()
+	if !ok {
+		return def
+	}
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(v > 0) || math.IsInf(v, 0) {
+		n.bad(fmt.Sprintf("%q is not a number above 0", s), "write one, such as 0.5")
+		return def
+	}
+	return v
+}
+
+// date reads a day, as a date of the calendar.
+func (n node) date() string {
+	s, ok := n.scalar()
+	if !ok {
+		return ""
+	}
+	if _, err := time.Parse(time.DateOnly, s); err != nil {
+		n.bad(fmt.Sprintf("%q is not a date", s), "write year, month and day, such as 2026-10-01")
+		return ""
+	}
+	return s
+}
+
 // span reads a length of time, longer than nothing.
 func (n node) span(def time.Duration) time.Duration { return n.length(def, false) }
 

@@ -155,7 +155,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatal("a configuration without accounts was accepted")
 			}
 			for _, p := range c.Policies {
-				if p.Policy == nil || p.Match == nil || p.MatchText == "" || p.Rule.Looks < 2 {
+				if p.Policy == nil || p.Match == nil || p.MatchText == "" || p.Rule != nil && p.Rule.Looks < 2 {
 					t.Fatalf("policy %+v is not whole", p)
 				}
 			}

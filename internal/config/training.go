@@ -64,9 +64,7 @@ func (r *reader) runs(m *mapping, p *Policy) {
 		p.Pattern = &signals.Pattern{Policy: p.Name, Match: match}
 		p.set("process", process, source)
 	}
-	if len(r.cfg.Signals) == 0 {
-		m.bad("looks at runs, and no signal looks inside an instance", "add signals: [{type: ssh, key: {file: PATH}}]")
-	}
+	r.needsSignals(m, "looks at runs")
 	p.Rule = &signals.RunRule{Policy: p.Name}
 	confirm := m.take("confirm").mapping()
 	looks, apart := confirm.take("looks"), confirm.take("apart")
@@ -82,6 +80,13 @@ func (r *reader) runs(m *mapping, p *Policy) {
 		value = fmt.Sprint(p.Rule.PendingMax)
 	}
 	p.set("pending_max", pending, value)
+}
+
+// needsSignals reports a policy that rests on looks where nothing looks.
+func (r *reader) needsSignals(m *mapping, what string) {
+	if len(r.cfg.Signals) == 0 {
+		m.bad(what+", and no signal looks inside an instance", "add signals: [{type: ssh, key: {file: PATH}}]")
+	}
 }
 
 // success reads when a run has reached its aim, and gives the logs to read.
