@@ -125,7 +125,9 @@ func (a *App) open(ctx context.Context, cfg *config.Config) (err error) {
 		Store: a.store, Now: a.clock.Now, Log: a.log, WriteTimeout: writeTimeout,
 		World: execute.World{Account: a.account, Read: a.read, Look: a.lookNow, Ask: a.ask, Tell: a.tell},
 	})
-	a.rt, err = a.build(ctx, cfg)
+	if a.rt, err = a.build(ctx, cfg); err == nil {
+		a.inv.Limit(a.rt.covers)
+	}
 	return err
 }
 
@@ -167,10 +169,10 @@ func (a *App) runtime() *runtime {
 	return a.rt
 }
 
-// account gives the account with an identity.
+// account gives the account with an identity, once it is sure who it is.
 func (a *App) account(identity string) (providers.Account, bool) {
 	for _, acc := range a.runtime().accounts {
-		if p, ok := acc.opened(); ok && p.Identity == identity {
+		if p, ok := acc.opened(); ok && p.Identity == identity && acc.isIdentified() {
 			return p, true
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"curfew/fleet"
@@ -90,14 +91,16 @@ func (a *App) readDesk(ctx context.Context, rt *runtime, things policies.Things,
 			}
 		}
 	}
-	d.running = countRunning(rt, things)
+	d.running = countRunning(rt, things, d.open)
 	return d, nil
 }
 
-func countRunning(rt *runtime, things policies.Things) int {
+// countRunning counts what a share is of, without what is being acted on: that is
+// counted as used already, and lists may show it running for a while.
+func countRunning(rt *runtime, things policies.Things, open map[fleet.Ref]fleet.Intent) int {
 	n := 0
 	for _, i := range things.Instances {
-		if i.State.Up() && rt.watches(i) {
+		if i.State.Up() && len(open[i.Ref].Attempts) == 0 && rt.watches(i) {
 			n++
 		}
 	}
@@ -107,10 +110,11 @@ func countRunning(rt *runtime, things policies.Things) int {
 // view builds what policies may see of some instances.
 func (a *App) view(rt *runtime, things policies.Things, d *desk) policies.View {
 	v := policies.View{
-		Now: d.now, Things: things, Grounds: d.grounds,
+		Now: d.now, Things: things, Grounds: d.grounds, Open: d.open,
 		Activity: make(map[fleet.Ref]fleet.Judgement, len(things.Instances)),
 		Facts:    make(map[fleet.Ref]fleet.Facts, len(things.Instances)),
 		Runs:     make(map[fleet.Ref][]fleet.Run, len(things.Instances)),
+		Samples:  map[fleet.Ref][]fleet.Evidence{},
 	}
 	required := rt.required()
 	for _, i := range things.Instances {
@@ -125,6 +129,9 @@ func (a *App) view(rt *runtime, things policies.Things, d *desk) policies.View {
 		}
 		if e, ok := inside(looks, i.Boot, d.now); ok {
 			v.Facts[i.Ref] = e.Facts
+		}
+		if samples := a.samples(i.Ref); len(samples) > 0 && samples[0].Boot.Same(i.Boot) {
+			v.Samples[i.Ref] = samples // all of one boot
 		}
 	}
 	return v
@@ -223,6 +230,17 @@ func (a *App) announced(p config.Policy, v policies.View, d *desk, verdicts []fl
 	return verdicts
 }
 
+// covers reports whether the configuration speaks of a scope: a region that was
+// taken out of it is left alone.
+func (rt *runtime) covers(s fleet.Scope) bool {
+	for _, acc := range rt.accounts {
+		if p, ok := acc.opened(); ok && p.Identity == s.Account {
+			return slices.ContainsFunc(p.Scopes, func(has fleet.Scope) bool { return has.Region == s.Region })
+		}
+	}
+	return true
+}
+
 func (rt *runtime) accountMode(ref fleet.Ref) fleet.Mode {
 	for _, acc := range rt.accounts {
 		if p, ok := acc.opened(); ok && p.Identity == ref.Account {
@@ -296,11 +314,11 @@ func (a *App) guardInput(rt *runtime, p providers.Account, i fleet.Instance, ste
 	}
 	in.Caps = guard.Cap{PerHour: limit.PerHour, Percent: limit.Percent}
 	in.CapUsed = d.sent[capKey{in.Effect, in.Money}]
+	// What was acted on in this hour was running at its start.
+	in.CapBase = d.running + in.CapUsed
 	if open != nil && len(open.Attempts) > 0 && open.Attempts[0].StartedAt.After(d.now.Add(-time.Hour)) {
 		in.CapUsed-- // a second try of the same act is not a second act
 	}
-	// What was acted on in this hour was running at its start.
-	in.CapBase = d.running + in.CapUsed
 	in.CostWait = i.CostNow()
 	return in
 }
@@ -328,12 +346,12 @@ func (a *App) boxHold(i fleet.Instance) time.Time {
 	return until
 }
 
-// protection says whether the file or the platform protects an instance. Labels
-// that could not be read protect it, where labels can.
+// protection says whether the file or the platform protects an instance. Labels or
+// a name that could not be read protect it, where they can.
 func (rt *runtime) protection(i fleet.Instance) guard.Protection {
-	var p guard.Protection
-	if len(rt.cfg.Protect.Labels) > 0 && slices.Contains(i.Unread, "labels") {
-		p.Unreadable = true
+	p := guard.Protection{
+		Unreadable: len(rt.cfg.Protect.Labels) > 0 && slices.Contains(i.Unread, "labels") ||
+			len(rt.cfg.Protect.Names) > 0 && slices.Contains(i.Unread, "name"),
 	}
 	for key, value := range rt.cfg.Protect.Labels {
 		if have, ok := i.Labels[key]; ok && (have == value || value == "") {
@@ -341,7 +359,9 @@ func (rt *runtime) protection(i fleet.Instance) guard.Protection {
 		}
 	}
 	for _, pattern := range rt.cfg.Protect.Names {
-		if ok, err := path.Match(pattern, i.Name); ok || err != nil {
+		// In a name a slash is a letter like any other.
+		letters := strings.NewReplacer("/", "\x00")
+		if ok, err := path.Match(letters.Replace(pattern), letters.Replace(i.Name)); ok || err != nil {
 			p.By = fleet.Because(ReasonProtectName, fleet.Values{"pattern": fleet.Text(pattern)})
 		}
 	}
@@ -359,7 +379,8 @@ func (rt *runtime) ceiling(i fleet.Instance) guard.Ceiling {
 			c = guard.Ceiling{AtMost: acc.cfg.AtMost, From: "account " + acc.cfg.Name}
 		}
 	}
-	if word, ok := i.Labels[labelAtMost]; ok {
+	word, ok := i.Labels[labelAtMost]
+	if ok || slices.Contains(i.Unread, "labels") {
 		// A ceiling that cannot be read is the lowest one.
 		atMost, err := fleet.ParseAction(word)
 		if err != nil || atMost < fleet.Stop {
@@ -389,8 +410,11 @@ func (a *App) ask(tx *store.Tx, i fleet.Instance, in fleet.Intent, since time.Ti
 		return execute.Answer{Word: execute.PutOff, Reason: fleet.Because(ReasonDeaf, nil), Silent: true}, err
 	}
 	things := a.inv.Things()
-	d.running = countRunning(rt, things)
+	d.running = countRunning(rt, things, d.open)
 	things.Instances = []fleet.Instance{i}
+	if t, ok := a.inv.Get(i.Ref); ok && !rt.covers(fleet.Scope{Account: i.Ref.Account, Region: t.Region}) {
+		return execute.Answer{Reason: fleet.Because(ReasonPolicyGone, nil)}, nil
+	}
 	if in.By != execute.ByPolicy {
 		step := policies.Step{Action: in.Action, Goal: in.Goal}
 		return answer(d.now, guard.Sum(guard.Ask(guard.Chain(), a.guardInput(rt, p, i, step, &in, d))), nil), nil
@@ -401,22 +425,44 @@ func (a *App) ask(tx *store.Tx, i fleet.Instance, in fleet.Intent, since time.Ti
 	v := a.view(rt, things, d)
 	dec := a.decide(rt, i, v.Activity[i.Ref], a.opinions(rt, v, d).verdicts[i.Ref], d)
 	if dec.step.Action != in.Action {
-		return standing(in, dec), nil
+		return rt.standing(in, dec), nil
 	}
 	j := v.Activity[i.Ref]
-	mayActBlind := !slices.ContainsFunc(dec.step.Verdicts, func(v fleet.Verdict) bool { return !v.Terms.AcceptUnknown })
-	if i.State == fleet.StateRunning && !mayActBlind && (j.SeenAt.Before(since) || j.Activity == fleet.Unknown) {
+	// One wish that needs no look is enough: what else is wished for takes nothing
+	// from it.
+	blind := slices.ContainsFunc(dec.step.Verdicts, func(v fleet.Verdict) bool { return v.Blind }) &&
+		policies.Effect(i, in.Action) == fleet.Stop
+	if i.State == fleet.StateRunning && !blind && !a.looked(rt, i, j, d.now, since) {
 		return execute.Answer{Word: execute.PutOff, Reason: fleet.Because(ReasonNoFreshLook, fleet.Values{"why": fleet.Nested(j.Reason)})}, nil
 	}
 	return answer(d.now, guard.Sum(dec.rulings), dec.step.Verdicts), nil
 }
 
+// looked reports whether the judgement that the wishes rest on is of a look begun
+// since. Where nothing can be told the policy has judged by the look from inside
+// (the end a run wrote itself, with all but the cards readable), and where nobody
+// is to look inside by that end alone.
+func (a *App) looked(rt *runtime, i fleet.Instance, j fleet.Judgement, now, since time.Time) bool {
+	if j.Activity != fleet.Unknown {
+		return !j.SeenAt.Before(since)
+	}
+	looks, _ := a.evidence(i.Ref)
+	newest, ok := inside(looks, i.Boot, now)
+	return ok && !newest.SeenAt.Before(since) || len(rt.sources) == 0
+}
+
 func deskIn(tx *store.Tx, in fleet.Intent) (*desk, error) {
 	d := &desk{
-		now: tx.Now, open: map[fleet.Ref]fleet.Intent{in.Ref: in}, last: map[fleet.Ref]fleet.Intent{},
+		now: tx.Now, open: map[fleet.Ref]fleet.Intent{}, last: map[fleet.Ref]fleet.Intent{},
 		approvals: map[int64]store.Approval{}, sent: map[capKey]int{},
 	}
-	var err error
+	open, err := tx.OpenIntents()
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range open {
+		d.open[i.Ref] = i
+	}
 	if d.holds, err = tx.Holds(); err != nil {
 		return nil, err
 	}
@@ -462,7 +508,7 @@ func answer(now time.Time, sum guard.Ruling, verdicts []fleet.Verdict) execute.A
 // standing says what becomes of an intent that is not asked for now: a gap in
 // what is known puts it off, any other answer of all its policies is a ground
 // against it.
-func standing(in fleet.Intent, dec decision) execute.Answer {
+func (rt *runtime) standing(in fleet.Intent, dec decision) execute.Answer {
 	against := execute.Answer{Word: execute.Against, Reason: fleet.Because(ReasonPolicyGone, nil)}
 	if dec.step.Action != fleet.Keep {
 		against.Reason = fleet.Because(ReasonOtherStep, fleet.Values{"action": fleet.Nested(guard.ActionReason(dec.step.Action))})
@@ -471,9 +517,17 @@ func standing(in fleet.Intent, dec decision) execute.Answer {
 		now, ok := find(dec.verdicts, func(v *fleet.Verdict) bool { return v.Policy == w.Policy })
 		switch {
 		case !ok:
+			if p, stays := find(rt.cfg.Policies, func(p config.Policy) bool { return p.Name == w.Policy }); stays {
+				if _, err := p.Match(dec.instance); err != nil {
+					// Whether it is still about this instance cannot be told now.
+					return execute.Answer{Word: execute.PutOff, Reason: fleet.Because(policies.ReasonMatchUnreadable, fleet.Values{"why": fleet.Text(err.Error())})}
+				}
+			}
 		case now.Gap || (now.Goal != fleet.Keep && now.Terms.Mode == fleet.Enforce && dec.step.Action == fleet.Keep):
 			// Still wished for, but nothing can be done or told at this moment.
 			return execute.Answer{Word: execute.PutOff, Reason: now.Reason}
+		case now.Goal != fleet.Keep && now.Terms.Mode != fleet.Enforce:
+			against.Reason = fleet.Because(guard.ReasonDryRun, nil)
 		default:
 			against.Reason = now.Reason
 		}

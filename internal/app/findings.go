@@ -2,7 +2,9 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,6 +30,11 @@ const accountDarkAfter = 5 * time.Minute
 // accountFindings says which accounts cannot be read.
 func accountFindings(rt *runtime, scopes []policies.ScopeState, now time.Time) []fleet.Finding {
 	var out []fleet.Finding
+	for _, acc := range rt.accounts {
+		if s, ok := acc.unknown(); ok {
+			scopes = append(slices.Clip(scopes), s)
+		}
+	}
 	for _, s := range scopes {
 		name, ok := rt.accountName(s.Scope.Account)
 		if !ok || s.Failing.IsZero() {
@@ -80,8 +87,13 @@ func (a *App) blindFindings(decisions []decision, now time.Time) []fleet.Finding
 
 const conditionDark = "account-dark"
 
+// accountName gives the name of the account with an identity; one of which it is
+// not known who it is goes by its name.
 func (rt *runtime) accountName(identity string) (string, bool) {
 	for _, acc := range rt.accounts {
+		if !acc.isIdentified() && acc.cfg.Name == identity {
+			return acc.cfg.Name, true
+		}
 		if p, ok := acc.opened(); ok && p.Identity == identity {
 			return acc.cfg.Name, true
 		}
@@ -137,7 +149,12 @@ func (a *App) tellBack(ctx context.Context, rt *runtime, key string) error {
 		return nil //nolint:nilerr // a key of an older form tells of nothing that could be over
 	}
 	name, ok := rt.accountName(ref.Account)
-	if !ok {
+	if acc, named := find(rt.accounts, func(c *account) bool { return c.cfg.Name == ref.Account }); !ok && named {
+		name, ok = acc.cfg.Name, acc.isIdentified()
+	}
+	if !ok || slices.ContainsFunc(a.inv.Things().Scopes, func(s policies.ScopeState) bool {
+		return s.Scope.String() == ref.ID && !s.Failing.IsZero() // in another way now
+	}) {
 		return nil
 	}
 	return a.store.Update(ctx, func(tx *store.Tx) error {
@@ -218,7 +235,7 @@ func (a *App) reload(ctx context.Context) error {
 		return err
 	}
 	if err := a.dropped(ctx, old, rt); err != nil {
-		return fmt.Errorf("%w (%w)", err, rt.close())
+		return errors.Join(err, rt.close())
 	}
 	// Pass and reload do not overlap: a pass sees one configuration throughout.
 	a.passing.Lock()
@@ -226,6 +243,7 @@ func (a *App) reload(ctx context.Context) error {
 	a.rt = rt
 	clear(a.forgotten)
 	a.mu.Unlock()
+	a.inv.Limit(rt.covers)
 	a.passing.Unlock()
 	nudge(a.rebuilt)
 	nudge(a.kick)

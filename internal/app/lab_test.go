@@ -47,6 +47,7 @@ type lab struct {
 	mu       sync.Mutex
 
 	clock *jumping
+	user  string // who the platform says we are, where that is not its own word
 }
 
 // jumping is a clock that can be set.
@@ -225,7 +226,15 @@ func (l *lab) registry() config.Registry {
 		}
 		return nameless{p.(simulated)}, nil
 	}
-	return config.Registry{Providers: []providers.Kind{sim.Kind(), tokened}, Channels: []notify.Kind{console.Kind()}}
+	told := sim.Kind()
+	told.Open = func(o providers.Options) (providers.Provider, error) {
+		p, err := sim.Kind().Open(o)
+		if err != nil || l.user == "" {
+			return p, err
+		}
+		return named{p.(simulated), l.user}, nil
+	}
+	return config.Registry{Providers: []providers.Kind{told, tokened}, Channels: []notify.Kind{console.Kind()}}
 }
 
 // start starts a daemon over the lab's state. It fails only where it was killed
@@ -350,6 +359,15 @@ type simulated interface {
 	providers.DiskLister
 	providers.Wallet
 }
+
+// named is a platform that says that its user is another.
+type named struct {
+	simulated
+	user string
+}
+
+// Identity tells the other user.
+func (n named) Identity(context.Context) (string, error) { return n.user, nil }
 
 // nameless is a platform that does not tell who its user is.
 type nameless struct{ simulated }

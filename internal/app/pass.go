@@ -22,19 +22,16 @@ const beatKey = "heartbeat"
 // wake notes how long nobody could say "wait", before anything else is done.
 func (a *App) wake(ctx context.Context) error { return a.beat(ctx) }
 
-// beat notes that the daemon is alive. After a silence longer than deafAfter, or
-// a clock that jumped, every announced act whose deadline passed meanwhile is
-// announced anew: the promised time to say "wait" was not given.
+// beat notes that the daemon is alive, and announces anew what nobody could say
+// "wait" to.
 func (a *App) beat(ctx context.Context) error {
 	return a.store.Update(ctx, func(tx *store.Tx) error {
 		heard, err := lastBeat(tx)
 		if err != nil {
 			return err
 		}
-		if !heard.IsZero() && tx.Now.Sub(heard) > deafAfter {
-			if err := a.announceAnew(tx, heard); err != nil {
-				return err
-			}
+		if err := a.announceAnew(tx, heard); err != nil {
+			return err
 		}
 		return tx.SetMeta(beatKey, tx.Now.Format(time.RFC3339))
 	})
@@ -54,17 +51,46 @@ func (a *App) deaf(tx *store.Tx) (bool, error) {
 	return tx.Now.Sub(heard) > deafAfter, err
 }
 
+// announceAnew announces again what has lost its announcement. After a silence
+// longer than deafAfter, or a clock that jumped, that is every act whose deadline
+// passed meanwhile: the promised time to say "wait" was not given, or no channel
+// had the time to take the warning. It is also every act whose announcement was
+// refused by all channels, or is too old to be delivered.
 func (a *App) announceAnew(tx *store.Tx, heard time.Time) error {
 	open, err := tx.OpenIntents()
 	if err != nil {
 		return err
 	}
+	deaf := !heard.IsZero() && tx.Now.Sub(heard) > deafAfter
 	for _, i := range open {
-		missed := i.State == fleet.IntentPending && !i.AcceptedAt.IsZero() && i.Deadline.After(heard) && !i.Deadline.After(tx.Now)
-		if !missed || i.By != execute.ByPolicy {
+		if i.State != fleet.IntentPending || i.By != execute.ByPolicy {
 			continue
 		}
-		a.log.Info().Int64("intent", i.ID).Time("deadline", i.Deadline).Msg("deadline passed while nobody could say wait, announced anew")
+		deadline := i.Deadline
+		if i.AcceptedAt.IsZero() {
+			deadline = i.AnnouncedAt.Add(i.Warn + guard.NobodyHeard)
+		}
+		missed := deaf && deadline.After(heard) && !deadline.After(tx.Now)
+		if i.AcceptedAt.IsZero() {
+			waits, err := tx.Announcing(i.ID)
+			if err != nil {
+				return err
+			}
+			switch {
+			case missed && waits: // it is on its way, and has its time from now on
+				i.AnnouncedAt, i.NextAt = tx.Now, tx.Now.Add(i.Warn+guard.NobodyHeard)
+				if err := tx.SaveIntent(&i, fleet.IntentPending, "announced anew"); err != nil {
+					return err
+				}
+				continue
+			case !waits && tx.Now.Sub(i.AnnouncedAt) >= announceAgain:
+				missed = true
+			}
+		}
+		if !missed {
+			continue
+		}
+		a.log.Info().Int64("intent", i.ID).Time("deadline", deadline).Msg("nobody could say wait, announced anew")
 		i.AcceptedAt, i.AcceptedBy = time.Time{}, ""
 		if err := a.announce(tx, &i); err != nil {
 			return err
@@ -75,6 +101,9 @@ func (a *App) announceAnew(tx *store.Tx, heard time.Time) error {
 	}
 	return nil
 }
+
+// announceAgain is the pause after an announcement that no channel took.
+const announceAgain = time.Hour
 
 // announce queues the warning of an intent. The clock starts when a channel
 // accepts it.
@@ -146,7 +175,7 @@ func (a *App) carryOut(ctx context.Context, acts *sync.WaitGroup) (time.Time, er
 			next = earlier(next, due)
 			continue
 		}
-		if !a.take(i.ID) {
+		if a.awaited(i.Ref.Account) || !a.take(i.ID) {
 			continue
 		}
 		acts.Go(func() {
@@ -162,6 +191,16 @@ func (a *App) carryOut(ctx context.Context, acts *sync.WaitGroup) (time.Time, er
 		})
 	}
 	return next, nil
+}
+
+// awaited reports whether it is about to be found out who the account is: its
+// first poll asks, and nudges.
+func (a *App) awaited(identity string) bool {
+	acc, ok := find(a.runtime().accounts, func(c *account) bool {
+		p, opened := c.opened()
+		return opened && p.Identity == identity
+	})
+	return ok && !acc.isIdentified()
 }
 
 // take marks an intent as being carried out; false if it is already, if enough
@@ -208,13 +247,14 @@ func (a *App) Pass(ctx context.Context) (time.Time, error) {
 	if err := a.noteTicks(ctx, fresh); err != nil {
 		return time.Time{}, err
 	}
+	now := a.clock.Now()
 	a.mu.Lock()
-	a.lastPass = a.clock.Now()
+	a.lastPass = now
 	a.mu.Unlock()
 	var next time.Time
-	for _, d := range decisions {
-		for _, v := range d.verdicts {
-			if v.Next.After(a.clock.Now()) {
+	for n := range decisions {
+		for _, v := range decisions[n].verdicts {
+			if v.Next.After(now) {
 				next = earlier(next, v.Next)
 			}
 		}
@@ -264,12 +304,15 @@ func (a *App) reconcile(ctx context.Context, rt *runtime, decisions []decision, 
 	if err != nil {
 		return err
 	}
+	var errs []error
 	for _, d := range decisions {
 		if err := a.reconcileOne(ctx, d, told); err != nil {
-			return fmt.Errorf("%s: %w", d.instance.Ref, err)
+			if errs = append(errs, fmt.Errorf("%s: %w", d.instance.Ref, err)); fatal(err) || ctx.Err() != nil {
+				break
+			}
 		}
 	}
-	return a.tellFindings(ctx, rt, findings)
+	return errors.Join(append(errs, a.tellFindings(ctx, rt, findings))...)
 }
 
 func (a *App) reconcileOne(ctx context.Context, d decision, told map[string]time.Time) error {
@@ -336,7 +379,7 @@ func (a *App) revise(ctx context.Context, d decision) error {
 	case i.Boot != d.instance.Boot && d.instance.Boot != "" && d.instance.State.Up():
 		against = fleet.Because(execute.ReasonOtherBoot, nil)
 	case d.step.Action != i.Action:
-		answer := standing(i, d)
+		answer := a.runtime().standing(i, d)
 		if answer.Word != execute.Against {
 			return nil
 		}
@@ -368,9 +411,8 @@ func (a *App) revise(ctx context.Context, d decision) error {
 		row.Verdicts, row.Goal = d.step.Verdicts, d.step.Goal
 		if warn > row.Warn {
 			row.Warn = warn
-			if !row.AcceptedAt.IsZero() {
-				row.Deadline = row.AcceptedAt.Add(warn)
-				row.NextAt = row.Deadline
+			if deadline := row.AcceptedAt.Add(warn); !row.AcceptedAt.IsZero() && deadline.After(row.Deadline) {
+				row.Deadline, row.NextAt = deadline, deadline
 			}
 		}
 		return tx.SaveIntent(&row, fleet.IntentPending, "joined")

@@ -12,14 +12,17 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"curfew/fleet"
 	"curfew/internal/config"
 	"curfew/internal/httpx"
+	"curfew/internal/observe"
 	"curfew/internal/sshx"
 	"curfew/internal/store"
 	"curfew/internal/text"
 	"curfew/notify"
+	"curfew/policies"
 	"curfew/providers"
 	"curfew/signals"
 	sshsignal "curfew/signals/ssh"
@@ -46,6 +49,12 @@ type account struct {
 	mu      sync.Mutex
 	open    *providers.Account
 	settled bool // writes of an earlier life were read
+
+	identified bool                // the platform was asked who it is
+	stranger   policies.ScopeState // since when and why it is not known who it is
+
+	// Of its poll loop alone:
+	walletAt time.Time // when the wallet was last asked for
 }
 
 // opened gives the account once its identity is known.
@@ -109,6 +118,9 @@ func (a *App) build(ctx context.Context, cfg *config.Config) (*runtime, error) {
 		}
 		rt.accounts = append(rt.accounts, acc)
 	}
+	if err := a.recognise(ctx, rt.accounts); err != nil {
+		return nil, err
+	}
 	for _, entry := range cfg.Signals {
 		ask := func(i fleet.Instance) signals.Ask { return asked(cfg.Policies, i) }
 		s, err := opener.Source(entry, sshsignal.Options{Access: a.access, Ask: ask, Now: a.clock.Now, Pins: pins{a}, Zone: cfg.Timezone})
@@ -147,7 +159,7 @@ func (a *App) openAccount(ctx context.Context, cfg *config.Config, entry config.
 	if !fleet.Enforcing(milder(cfg.Mode, entry.Mode)) || a.o.ReadOnly {
 		acc.raw = acc.raw.With(providers.ReadOnlyAccount())
 	}
-	return acc, a.recognise(ctx, acc)
+	return acc, nil
 }
 
 // milder gives the account's mode under the file's; an account that says nothing
@@ -182,57 +194,118 @@ func (a *App) credentialHash(ctx context.Context, credential map[string]string) 
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// recognise opens an account under the identity it had before, if its name or its
-// credential is known.
-func (a *App) recognise(ctx context.Context, acc *account) error {
-	if acc.cfg.ID != "" {
-		return a.become(ctx, acc, acc.raw.Kind.Name+":"+acc.cfg.ID)
-	}
+// recognise opens the accounts of a configuration under the identities they had
+// before: by the id the file gives, by the credential, and last by the name, each
+// identity once. Who is not recognised is identified at the first poll.
+func (a *App) recognise(ctx context.Context, accounts []*account) error {
 	known, err := a.store.Accounts(ctx)
 	if err != nil {
 		return err
 	}
-	for _, byHash := range []bool{true, false} {
-		for _, k := range known {
-			same := (byHash && acc.hash != "" && k.CredentialHash == acc.hash) || (!byHash && k.Name == acc.cfg.Name)
-			if k.Provider == acc.raw.Kind.Name && same {
-				return a.become(ctx, acc, k.Identity)
+	taken := map[string]bool{}
+	is := []func(acc *account, k store.Account) bool{
+		func(acc *account, k store.Account) bool {
+			return acc.cfg.ID != "" && k.Identity == acc.raw.Kind.Name+":"+acc.cfg.ID
+		},
+		func(acc *account, k store.Account) bool { return acc.hash != "" && k.CredentialHash == acc.hash },
+		func(acc *account, k store.Account) bool { return k.Name == acc.cfg.Name },
+	}
+	for _, same := range is {
+		for _, acc := range accounts {
+			if _, ok := acc.opened(); ok {
+				continue
 			}
+			k, ok := find(known, func(k store.Account) bool {
+				return k.Provider == acc.raw.Kind.Name && !taken[k.Identity] && same(acc, k)
+			})
+			if !ok {
+				continue
+			}
+			taken[k.Identity] = true
+			acc.become(k.Identity)
+		}
+	}
+	for _, acc := range accounts {
+		if _, ok := acc.opened(); !ok && acc.cfg.ID != "" {
+			acc.become(acc.raw.Kind.Name + ":" + acc.cfg.ID)
 		}
 	}
 	return nil
 }
 
-// identify finds out who a new account is: by the platform's answer, or by an id
-// drawn now where it tells none.
+// identify makes sure, before anything of an account is read, who it is: by the
+// platform's answer, or, where that tells none, by an id drawn at first sight. An
+// account that was recognised by credential or name and that the platform calls by
+// another id is refused: its things are not those that are remembered.
 func (a *App) identify(ctx context.Context, acc *account) error {
 	id, err := acc.raw.Whoami(ctx)
 	if err != nil {
 		return err
 	}
-	if id == "" {
-		id = strings.ToLower(rand.Text()[:8])
-	}
+	open, recognised := acc.opened()
 	identity := acc.raw.Kind.Name + ":" + id
+	switch {
+	case recognised && (id == "" || acc.cfg.ID != ""):
+		identity = open.Identity
+	case recognised && open.Identity != identity:
+		return &fleet.Error{Op: "account " + acc.cfg.Name, Kind: fleet.Unauthorized, Err: fmt.Errorf(
+			"its name or credential was that of %s, and %s says that it is %s; give the new account a name of its own",
+			open.Identity, acc.raw.Kind.Title, identity)}
+	case id == "":
+		identity = acc.raw.Kind.Name + ":" + strings.ToLower(rand.Text()[:8])
+	}
 	for _, other := range a.runtime().accounts {
 		if p, ok := other.opened(); ok && other != acc && p.Identity == identity {
 			return fmt.Errorf("accounts %s and %s are the same account of %s; keep one of them", other.cfg.Name, acc.cfg.Name, acc.raw.Kind.Title)
 		}
 	}
-	return a.become(ctx, acc, identity)
-}
-
-func (a *App) become(ctx context.Context, acc *account, identity string) error {
 	if err := a.store.Update(ctx, func(tx *store.Tx) error {
 		return tx.SaveAccount(store.Account{Identity: identity, Provider: acc.raw.Kind.Name, Name: acc.cfg.Name, CredentialHash: acc.hash})
 	}); err != nil {
 		return err
 	}
-	open := acc.raw.With(providers.Stamp(identity))
+	acc.become(identity)
 	acc.mu.Lock()
 	defer acc.mu.Unlock()
-	acc.open = &open
+	acc.identified = true
 	return nil
+}
+
+// noteIdentity remembers since when and why it is not known who the account is.
+func (c *account) noteIdentity(err error, now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err == nil {
+		c.stranger = policies.ScopeState{}
+		return
+	}
+	if c.stranger.Since.IsZero() {
+		c.stranger.Since = now
+	}
+	c.stranger.Scope = fleet.Scope{Account: c.cfg.Name}
+	c.stranger.Failing = observe.Failing(err)
+}
+
+// unknown gives the state of an account of which it is not known who it is.
+func (c *account) unknown() (policies.ScopeState, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.stranger, !c.stranger.Failing.IsZero()
+}
+
+// isIdentified reports whether the platform itself was asked who the account is:
+// nothing is done in one of which that is not sure.
+func (c *account) isIdentified() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.identified
+}
+
+func (c *account) become(identity string) {
+	open := c.raw.With(providers.Stamp(identity))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open = &open
 }
 
 // asked joins what the policies that match want to know beyond the usual.

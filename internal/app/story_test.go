@@ -562,3 +562,104 @@ func TestAnActAnnouncedInAWindowIsCarriedOutAfterItClosed(t *testing.T) {
 		}
 	})
 }
+
+func TestAnIdleInstanceIsStoppedAndOneWithASampleMissingIsNot(t *testing.T) {
+	inLab(t, func(t *testing.T) {
+		l := newLab(t, "stop")
+		l.yaml += `  - name: unused
+    type: idle
+    match: {name: "box-*"}
+    for: 30m
+    boot_grace: 15m
+    then: stop
+    warn: 10m
+`
+		quiet := func(id string) sim.Spec {
+			s := trained(id, 0, 0)
+			s.Name, s.Box = "box-"+id, sim.Box{}
+			return s
+		}
+		l.cloud.MustAdd(quiet("a"))
+		dark := quiet("b")
+		for from := 20 * time.Minute; from < 5*time.Hour; from += 20 * time.Minute {
+			dark.Box.Dark = append(dark.Box.Dark, sim.Stretch{From: from, To: from + 2*time.Minute})
+		}
+		l.cloud.MustAdd(dark)
+		l.restart()
+		l.run(25 * time.Minute)
+		l.wantOutcomes()
+		l.run(3 * time.Hour)
+		l.wantOutcomes("a stop done")
+	})
+}
+
+func TestAtNightEverybodyGoesHomeButWhoWorks(t *testing.T) {
+	inLab(t, func(t *testing.T) {
+		l := newLab(t, "stop")
+		// The bubble's clock begins at 08:00 in Shanghai.
+		l.yaml += `  - name: night
+    type: offhours
+    match: {name: "box-*"}
+    schedule: "0 9 * * *"
+    window: 3h
+    if_busy: wait
+    then: stop
+    warn: 10m
+`
+		idle := trained("a", 0, 0)
+		idle.Name, idle.Box = "box-a", sim.Box{}
+		busy := trained("b", 150*time.Minute, 0)
+		busy.Name = "box-b"
+		late := trained("c", 9*time.Hour, 0)
+		late.Name = "box-c"
+		l.cloud.MustAdd(idle)
+		l.cloud.MustAdd(busy)
+		l.cloud.MustAdd(late)
+		l.restart()
+		l.run(59 * time.Minute)
+		l.wantOutcomes()
+		l.run(13 * time.Minute)
+		l.wantOutcomes("a stop done")
+		l.run(4 * time.Hour)
+		l.wantOutcomes("a stop done", "b stop done")
+	})
+}
+
+func TestALifetimeEndsEvenWhatWorks(t *testing.T) {
+	inLab(t, func(t *testing.T) {
+		l := newLab(t, "stop")
+		l.yaml += `  - name: limit
+    type: lifetime
+    match: {name: "exp-*"}
+    max: 3h
+    then: stop
+    warn: 10m
+`
+		l.cloud.MustAdd(trained("a", 9*time.Hour, 0)) // up since an hour
+		l.restart()
+		l.run(119 * time.Minute)
+		l.wantOutcomes()
+		l.run(20 * time.Minute)
+		l.wantOutcomes("a stop done")
+	})
+}
+
+func TestAnAccountThatThePlatformCallsByAnotherIDIsLeftAlone(t *testing.T) {
+	inLab(t, func(t *testing.T) {
+		l := newLab(t, "release")
+		l.cloud.MustAdd(trained("a", 4*time.Minute, 0))
+		l.restart()
+		l.run(3 * time.Minute)
+		l.stop()
+		// Somebody else's account under the old name: what it does not know of ours
+		// is not gone.
+		l.user = "somebody-else"
+		l.restart()
+		l.run(3 * time.Hour)
+		l.wantOutcomes()
+		listing, err := l.app.List(t.Context())
+		if err != nil || len(listing.Items) != 1 {
+			t.Errorf("%d instances are known, want 1 (%v)", len(listing.Items), err)
+		}
+	})
+}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"curfew/internal/httpx"
 	"curfew/internal/observe"
 	"curfew/internal/store"
+	"curfew/policies"
 	"curfew/providers"
 	"curfew/signals"
 )
@@ -22,6 +24,10 @@ import (
 type sightings struct {
 	looks map[fleet.Ref][]fleet.Evidence
 	runs  map[fleet.Ref][]fleet.Run
+	// samples are the looks of the present boot, oldest first, as far back as any
+	// policy looks. They are kept in memory only: after a restart a window begins
+	// anew, which can only make an act later.
+	samples map[fleet.Ref][]fleet.Evidence
 	// wallets are the last balances read, by account name.
 	wallets map[string]fleet.Wallet
 }
@@ -29,7 +35,7 @@ type sightings struct {
 func newSightings() sightings {
 	return sightings{
 		looks: map[fleet.Ref][]fleet.Evidence{}, runs: map[fleet.Ref][]fleet.Run{},
-		wallets: map[string]fleet.Wallet{},
+		samples: map[fleet.Ref][]fleet.Evidence{}, wallets: map[string]fleet.Wallet{},
 	}
 }
 
@@ -58,36 +64,60 @@ func (a *App) poll(ctx context.Context, rt *runtime, acc *account) {
 }
 
 func (a *App) pollOnce(ctx context.Context, acc *account) error {
-	if _, ok := acc.opened(); !ok {
-		if err := a.identify(ctx, acc); err != nil {
+	if !acc.isIdentified() {
+		err := a.identify(ctx, acc)
+		acc.noteIdentity(err, a.clock.Now())
+		if err != nil {
 			return err
 		}
+		a.inv.Limit(a.runtime().covers)
 	}
 	p, _ := acc.opened()
 	if err := a.settle(ctx, acc, p); err != nil {
 		return err
 	}
+	// A region that cannot be read hides no other; a platform that asks for peace
+	// gets it.
+	var errs []error
 	for _, s := range p.Scopes {
-		if err := a.inv.Poll(ctx, p, s.Region); err != nil {
-			return err
+		err := a.inv.Poll(ctx, p, s.Region)
+		if kind := fleet.KindOf(err); kind == fleet.RateLimited || kind == fleet.Banned || ctx.Err() != nil {
+			return errors.Join(append([]error{err}, errs...)...)
 		}
+		errs = append(errs, err)
 	}
 	// Absent from a list is not gone: the platform is asked about the thing itself.
 	for _, t := range a.inv.Missing(p.Identity, a.clock.Now().Add(-p.Kind.SettleTime)) {
 		if _, _, err := a.inv.Read(ctx, p, t.Instance.Ref); err != nil && fleet.KindOf(err) != fleet.NotFound {
-			return err
+			return errors.Join(append(errs, err)...)
 		}
 	}
-	if p.Balance != nil {
-		w, err := p.Balance(ctx)
-		if err != nil {
-			return err
-		}
-		a.mu.Lock()
-		a.seen.wallets[acc.cfg.Name] = w
-		a.mu.Unlock()
+	a.readWallet(ctx, acc, p)
+	return errors.Join(errs...)
+}
+
+// WalletEvery is how often a wallet is read; it changes slowly, and every request
+// counts.
+const WalletEvery = 5 * time.Minute
+
+// readWallet reads what the account has left. A wallet that cannot be read leaves
+// the last one: it holds back nothing.
+func (a *App) readWallet(ctx context.Context, acc *account, p providers.Account) {
+	now := a.clock.Now()
+	if p.Balance == nil || now.Sub(acc.walletAt).Abs() < WalletEvery {
+		return
 	}
-	return nil
+	acc.walletAt = now
+	w, err := p.Balance(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			a.log.Warn().Err(err).Str("account", acc.cfg.Name).Msg("wallet cannot be read, will be tried again")
+		}
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.seen.wallets[acc.cfg.Name] = w
 }
 
 // settle reads, before the first list of an account is used, every instance
@@ -216,6 +246,10 @@ func (a *App) fold(ctx context.Context, rt *runtime, limits config.Signal, is []
 		patterns, rules := rt.rules(i)
 		looks, before := a.evidence(i.Ref)
 		runs := before
+		memory := rt.memory(i)
+		if memory > 0 {
+			fresh.samples[i.Ref] = a.samples(i.Ref)
+		}
 		for _, e := range seen[i.Ref] {
 			e = signals.Judge(e, signals.Limits{BusyAbove: limits.BusyAbove, SessionIdleMax: limits.SessionIdleMax}, patterns)
 			known, ok := find(looks, func(k fleet.Evidence) bool { return k.Source == e.Source })
@@ -224,6 +258,9 @@ func (a *App) fold(ctx context.Context, rt *runtime, limits config.Signal, is []
 			}
 			runs = signals.Follow(i.Ref, runs, e, rules)
 			looks = withLook(looks, e)
+			if memory > 0 {
+				fresh.samples[i.Ref] = withSample(fresh.samples[i.Ref], e, memory)
+			}
 		}
 		fresh.looks[i.Ref], fresh.runs[i.Ref] = looks, runs
 		changed = append(changed, changedRuns(before, runs)...)
@@ -237,7 +274,41 @@ func (a *App) fold(ctx context.Context, rt *runtime, limits config.Signal, is []
 	defer a.mu.Unlock()
 	maps.Copy(a.seen.looks, fresh.looks)
 	maps.Copy(a.seen.runs, fresh.runs)
+	maps.Copy(a.seen.samples, fresh.samples)
 	return nil
+}
+
+// memory is how far back the policies that match an instance look.
+func (rt *runtime) memory(i fleet.Instance) time.Duration {
+	var far time.Duration
+	for _, p := range rt.cfg.Policies {
+		if p.Samples <= far {
+			continue
+		}
+		if ok, err := p.Match(i); ok && err == nil {
+			far = p.Samples
+		}
+	}
+	return far
+}
+
+// withSample adds what policies need of a look to those of its boot, and drops
+// what no policy looks back to. What was handed out before is not changed: an
+// append only writes behind it.
+func withSample(samples []fleet.Evidence, e fleet.Evidence, memory time.Duration) []fleet.Evidence {
+	from := slices.IndexFunc(samples, func(s fleet.Evidence) bool {
+		return s.Boot == e.Boot && e.SeenAt.Sub(s.SeenAt) <= memory
+	})
+	if from < 0 {
+		from = len(samples)
+	}
+	return append(samples[from:], policies.Sample(e))
+}
+
+func (a *App) samples(ref fleet.Ref) []fleet.Evidence {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.seen.samples[ref]
 }
 
 // withLook gives the looks with e in place of the older one of its source, in the
