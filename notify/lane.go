@@ -53,7 +53,7 @@ func newLane(name string, open OpenChannel, o SenderOptions) *lane {
 	return &lane{
 		name: name, open: open, outbox: o.Outbox, now: o.Now,
 		log:     o.Logger.With().Str("channel", name).Logger(),
-		quota:   quota{perMinute: open.Kind.PerMinute},
+		quota:   quota{perMinute: open.Kind.PerMinute, perDay: open.Kind.PerDay},
 		waiting: map[int64]time.Time{}, unrecorded: map[int64]result{},
 	}
 }
@@ -158,7 +158,7 @@ func (l *lane) shut(d Delivery, now time.Time) time.Time {
 // leave keeps a delivery for later, behind those left before it.
 func (l *lane) leave(ctx context.Context, d Delivery, until time.Time, before int, all bool, now time.Time) error {
 	if all && l.quota.perMinute > 0 {
-		until = until.Add(time.Duration(before) * quotaWindow / time.Duration(l.quota.perMinute))
+		until = until.Add(time.Duration(before) * minuteWindow / time.Duration(l.quota.perMinute))
 	}
 	if !d.ExpiresAt.IsZero() && until.After(d.ExpiresAt) {
 		until = d.ExpiresAt

@@ -33,6 +33,31 @@ func border(s string, i int) int {
 	return i
 }
 
+// CutRunes shortens s to at most maxRunes characters, of which the last then says
+// that there is more. What it gives is always valid UTF-8.
+func CutRunes(s string, maxRunes int) string {
+	runes := []rune(strings.ToValidUTF8(s, string(utf8.RuneError)))
+	switch {
+	case len(runes) <= maxRunes:
+		return string(runes)
+	case maxRunes <= 0:
+		return ""
+	}
+	return string(runes[:maxRunes-1]) + "…"
+}
+
+// Paragraphs puts an empty line between any two lines of Markdown, for platforms
+// that show a single line end as a space.
+func Paragraphs(markdown string) string {
+	var lines []string
+	for line := range strings.Lines(markdown) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n\n")
+}
+
 // Escape makes words safe to stand in Markdown on every channel: what a chat
 // client could take for a link, a mention, a colour or emphasis is broken up by
 // an invisible space, since the robots of most platforms know no escape

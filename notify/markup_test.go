@@ -52,6 +52,42 @@ func TestCutNeverExceedsAndIsAlwaysUTF8(t *testing.T) {
 	})
 }
 
+func TestCutRunes(t *testing.T) {
+	for name, c := range map[string]struct {
+		in   string
+		max  int
+		want string
+	}{
+		"what fits is left alone":               {"训练完成", 4, "训练完成"},
+		"the last character says there is more": {"训练完成了", 4, "训练完…"},
+		"one character is the note":             {"训练", 1, "…"},
+		"nothing fits in nothing":               {"训练", 0, ""},
+		"a negative limit is nothing":           {"训练", -5, ""},
+		"a broken rune becomes a replacement":   {"a\xffb", 9, "a\uFFFDb"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := notify.CutRunes(c.in, c.max); got != c.want {
+				t.Errorf("CutRunes(%q, %d) = %q, want %q", c.in, c.max, got, c.want)
+			}
+		})
+	}
+}
+
+func TestParagraphs(t *testing.T) {
+	for name, c := range map[string]struct{ in, want string }{
+		"lines are set apart":              {"a\n> b\n> c", "a\n\n> b\n\n> c"},
+		"empty lines do not add up":        {"\na\n\n \n\nb\n", "a\n\nb"},
+		"an indent does not become a code": {"a\n    b", "a\n\nb"},
+		"nothing stays nothing":            {" \n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := notify.Paragraphs(c.in); got != c.want {
+				t.Errorf("Paragraphs(%q) = %q, want %q", c.in, got, c.want)
+			}
+		})
+	}
+}
+
 func TestEscapeLeavesCodeLikeWordsReadable(t *testing.T) {
 	for _, s := range []string{"gpu < 5%", "exp_7-a", "a * b", "x <= y", "https://example.org/a_b"} {
 		if got := notify.Escape(s); got != s {

@@ -104,6 +104,10 @@ type Kind struct {
 	// PerMinute is how many messages the channel takes in a minute, with a margin;
 	// zero: no limit.
 	PerMinute int
+	// PerDay is how many it takes in any 24 hours, with a margin; zero: no limit, or
+	// one that depends on the account. It is counted in memory only, so a restart
+	// begins anew.
+	PerDay int
 	// Open makes a Channel. It does no I/O.
 	Open func(o Options) (Channel, error)
 }
@@ -111,7 +115,7 @@ type Kind struct {
 // Options is what a channel is opened with.
 type Options struct {
 	Name       string
-	BaseURL    string            // never empty for channels that have a URL
+	BaseURL    string            // the kind's own where none is configured; empty where the credential says where to
 	Credential map[string]string // already read
 	Settings   map[string]string
 	HTTP       *http.Client // time-out, no redirects, its own proxy

@@ -38,7 +38,8 @@ type body struct {
 func expect() notifytest.Expect {
 	return notifytest.Expect{
 		Method: http.MethodPost, Path: "/send", Query: url.Values{"key": {"K"}}, ContentType: "application/json",
-		Body: func() any { return new(body) },
+		Header: http.Header{"X-Token": {"T"}},
+		Body:   func() any { return new(body) },
 		Check: func(b any) error {
 			if len(b.(*body).Text) > 5 {
 				return errors.New("text is longer than 5 bytes")
@@ -55,6 +56,7 @@ func TestServerIsStrict(t *testing.T) {
 		"a wrong path fails":        {"POST", "/other?key=K", "application/json", `{"text":"x"}`, `path is "/other"`},
 		"a parameter more fails":    {"POST", "/send?key=K&a=b", "application/json", `{"text":"x"}`, "query is"},
 		"a wrong type fails":        {"POST", "/send?key=K", "text/plain", `{"text":"x"}`, "content type is"},
+		"a missing header fails":    {"POST", "/send?key=K", "application/json", `{"text":"x"}`, "header X-Token is []"},
 		"an unknown field fails":    {"POST", "/send?key=K", "application/json", `{"text":"x","y":1}`, "unknown field"},
 		"two values fail":           {"POST", "/send?key=K", "application/json", `{"text":"x"} {}`, "more than one value"},
 		"the test's own check does": {"POST", "/send?key=K", "application/json", `{"text":"longer"}`, "longer than 5"},
@@ -67,6 +69,9 @@ func TestServerIsStrict(t *testing.T) {
 				t.Fatal(err)
 			}
 			req.Header.Set("Content-Type", c.contentType)
+			if !strings.Contains(name, "header") {
+				req.Header.Set("X-Token", "T")
+			}
 			resp, err := notifytest.Client().Do(req)
 			if err != nil {
 				t.Fatal(err)
@@ -99,6 +104,7 @@ func TestServerWantsExactlyItsReplies(t *testing.T) {
 		t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("X-Token", "T")
 	resp, err := notifytest.Client().Do(req)
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -24,6 +25,9 @@ type Expect struct {
 	Path        string
 	Query       url.Values // exactly these
 	ContentType string     // media type, without parameters
+	// Header holds headers that must be there with exactly these values; others may
+	// be there too.
+	Header http.Header
 	// Body gives a fresh value into which the JSON body is decoded; a field it
 	// does not know is refused. Nil: the body must be empty.
 	Body func() any
@@ -126,6 +130,11 @@ func (e Expect) problems(r *http.Request, body []byte) []string {
 	}
 	if got, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); got != e.ContentType {
 		problem("content type is %q, want %q", got, e.ContentType)
+	}
+	for name, want := range e.Header {
+		if got := r.Header.Values(name); !slices.Equal(got, want) {
+			problem("header %s is %q, want %q", name, got, want)
+		}
 	}
 	if e.Body == nil {
 		if len(body) > 0 {

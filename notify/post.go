@@ -1,0 +1,109 @@
+package notify
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+const (
+	maxAnswer = 64 << 10
+	maxCode   = 64
+	maxDetail = 200
+)
+
+// Poster posts JSON to a platform and lets no secret out: not the address, which
+// often is one, and none of Secrets, in any form they take in an address or in
+// JSON.
+type Poster struct {
+	HTTP    *http.Client
+	URL     string
+	Header  http.Header // beside the content type
+	Secrets []string
+}
+
+// Answer is what a platform answered to a post.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte // its first 64 KiB
+}
+
+// Post sends payload once and gives judge's verdict on the answer. Where there is
+// no answer the verdict is to try again: the message may have arrived all the
+// same, and twice is better than not at all.
+func (p Poster) Post(ctx context.Context, payload any, judge func(Answer) Verdict) Verdict {
+	v := p.post(ctx, payload, judge)
+	v.Code, v.Detail = Cut(p.redact(v.Code), maxCode), Cut(p.redact(v.Detail), maxDetail)
+	return v
+}
+
+func (p Poster) post(ctx context.Context, payload any, judge func(Answer) Verdict) Verdict {
+	body, err := encode(payload, false) // an escaped < takes six bytes of the platform's limit
+	if err != nil {
+		return Verdict{Kind: VerdictBadMessage, Code: "encode", Detail: err.Error()}
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.URL, body)
+	if err != nil {
+		return Verdict{Kind: VerdictPermanent, Code: "request", Detail: cause(err)}
+	}
+	for name, values := range p.Header {
+		req.Header[name] = values
+	}
+	req.Header.Set("Content-Type", "application/json; charset=utf-8")
+	resp, err := p.HTTP.Do(req)
+	if err != nil {
+		return Verdict{Kind: VerdictRetry, Code: "network", Detail: cause(err)}
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return Verdict{Kind: VerdictRetry, Code: "network", Detail: "read the answer: " + cause(err)}
+	}
+	return judge(Answer{Status: resp.StatusCode, Header: resp.Header, Body: answer})
+}
+
+func encode(v any, escapeHTML bool) (*bytes.Buffer, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(escapeHTML)
+	err := enc.Encode(v)
+	return &b, err
+}
+
+// cause is the error without the address it was about.
+func cause(err error) string {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err
+	}
+	return err.Error()
+}
+
+// redact takes the secrets and the address out of words that may be logged, and
+// puts them on one line.
+func (p Poster) redact(s string) string {
+	var forms []string
+	for _, secret := range append([]string{p.URL}, p.Secrets...) {
+		forms = append(forms, secret, url.QueryEscape(secret), url.PathEscape(secret))
+		for _, html := range []bool{true, false} {
+			if quoted, err := encode(secret, html); err == nil {
+				forms = append(forms, strings.TrimSuffix(strings.TrimPrefix(quoted.String(), `"`), "\"\n"))
+			}
+		}
+	}
+	// The longest first, so that a secret inside another leaves no rest of it.
+	slices.SortFunc(forms, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	for _, form := range forms {
+		if form != "" {
+			s = strings.ReplaceAll(s, form, "<secret>")
+		}
+	}
+	return strings.Join(strings.Fields(s), " ")
+}
