@@ -51,7 +51,7 @@ type accountNeed struct {
 	Name     string     `json:"name"`
 	Provider string     `json:"provider"`
 	Mode     fleet.Mode `json:"mode"`
-	// NeedsPerDay counts one list per region and the wallet at every poll; more
+	// NeedsPerDay counts one list per region at every poll, and the wallet; more
 	// than a page of instances takes more.
 	NeedsPerDay int `json:"needs_per_day"`
 	LimitPerDay int `json:"limit_per_day,omitempty"`
@@ -151,22 +151,24 @@ func (p *program) problems(ps config.Problems) error {
 func needs(a config.Account) accountNeed {
 	return accountNeed{
 		Name: a.Name, Provider: a.Provider, Mode: a.Mode, LimitPerDay: a.PerDay,
-		NeedsPerDay: perPoll(a) * int(24*time.Hour/a.Poll),
+		NeedsPerDay: max(1, len(a.Regions))*int(day/a.Poll) + walletReads(a),
 	}
 }
 
-func perPoll(a config.Account) int {
-	n := max(1, len(a.Regions))
+const day = 24 * time.Hour
+
+// walletReads counts the readings of an account's wallet in a day.
+func walletReads(a config.Account) int {
 	if slices.ContainsFunc(registry().Providers, func(k providers.Kind) bool { return k.Name == a.Provider && k.Can(providers.CanWallet) }) {
-		n++
+		return int(day / max(a.Poll, app.WalletEvery))
 	}
-	return n
+	return 0
 }
 
 // slowest is the shortest time between polls that the day's requests allow, in
 // whole minutes.
 func slowest(a config.Account) string {
-	polls := max(1, a.PerDay/perPoll(a))
+	polls := max(1, (a.PerDay-walletReads(a))/max(1, len(a.Regions)))
 	minutes := (24*60 + polls - 1) / polls
 	return fmt.Sprintf("%dm", minutes)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 
 	"curfew/fleet"
 	"curfew/internal/ctl"
+	"curfew/signals"
 )
 
 func (p *program) explainCommand() *cobra.Command {
@@ -130,16 +130,38 @@ func (g *page) runs(rs []fleet.Run) [][]string {
 	for _, r := range rs {
 		end := g.say(wordRunOpen, fleet.Values{"seen": moment(r.Seen)})
 		if !r.Open() {
-			v := fleet.Values{"end": fleet.Text(string(r.End)), "at": moment(r.EndedAt)}
+			v := fleet.Values{"end": fleet.Nested(fleet.Because(runEnd(r.End), nil)), "at": moment(r.EndedAt)}
 			if r.ExitCode != nil {
 				v["exit"] = fleet.Nested(fleet.Because(wordRunExit, fleet.Values{"code": fleet.Text(strconv.Itoa(*r.ExitCode))}))
 			}
 			end = g.say(wordRunOver, v)
 		}
-		rows = append(rows, []string{r.ID, fmt.Sprintf("(%s)", r.Source), g.moment(r.StartedAt), end})
+		rows = append(rows, []string{r.ID, "(" + g.reason(fleet.Because(runSource(r.Source), nil)) + ")", g.moment(r.StartedAt), end})
 	}
 	return rows
 }
 
 // moment is a time without parts of a second.
 func moment(t time.Time) fleet.Value { return fleet.Moment(t.Truncate(time.Second)) }
+
+// runEnd names the way a run ended.
+func runEnd(e fleet.RunEnd) fleet.Code {
+	switch e {
+	case fleet.RunInterrupted:
+		return wordRunInterrupted
+	case fleet.RunLost:
+		return wordRunLost
+	}
+	return wordRunEnded
+}
+
+// runSource names where a run is known from.
+func runSource(s string) fleet.Code {
+	switch s {
+	case signals.RunByFile:
+		return wordRunByFile
+	case signals.RunByPing:
+		return wordRunByPing
+	}
+	return wordRunByProcess
+}

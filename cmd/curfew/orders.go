@@ -220,9 +220,11 @@ a bad one changes nothing.`,
 
 func (p *program) forgetCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "forget ACCOUNT", Short: "Drop what is remembered of an account",
-		Long: `forget drops what is remembered of an account that is not in the configuration
-any more. The journal stays. It refuses while something is being done there.`,
+		Use: "forget ACCOUNT", Short: "Let go of an account",
+		Long: `forget lets go of an account: what was announced in it is called off, its holds
+end, and what was requested there is no longer verified. An account that is still
+in the configuration is left alone until the next reload, which may then drop it;
+of one that is not, all that was remembered is dropped. The journal stays.`,
 		Example: "  curfew forget old-lab",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
