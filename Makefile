@@ -48,8 +48,8 @@ test-needs:
 lint: ## Check style, import direction and the usual mistakes
 	$(LINTER) run ./...
 
-bench: ## Run the benchmarks
-	go test -p 1 -run '^$$' -bench . -benchmem ./...
+bench: ## Measure on this machine and write docs/performance.md; let nothing else run meanwhile
+	go run ./internal/bench docs/performance.md
 
 fuzz: ## Fuzz every fuzz target for FUZZTIME (30s)
 	@set -e; for pkg in $$(go list ./...); do \
@@ -58,8 +58,9 @@ fuzz: ## Fuzz every fuzz target for FUZZTIME (30s)
 		done; \
 	done
 
-generate: ## Write what is generated: reference pages, tables, schema
-	go generate ./...
+generate: ## Write what is generated: the reference pages
+	go run ./internal/docgen docs/reference
+	go test -count=1 -run '^TestTheCommandReferenceIsUpToDate$$' ./cmd/curfew -update
 
 verify: generate ## Fail if what is generated is not what is committed
 	git diff --exit-code

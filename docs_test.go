@@ -1,6 +1,7 @@
 package curfew_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,7 +10,13 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/goccy/go-yaml"
+
 	"curfew/fleet"
+	"curfew/internal/config"
+	"curfew/notify"
+	channels "curfew/notify/all"
+	platforms "curfew/providers/all"
 )
 
 func page(t *testing.T, name string) string {
@@ -67,9 +74,10 @@ func TestEveryErrorKindIsDocumented(t *testing.T) {
 	}
 }
 
-// Links between pages, and from pages to files, lead somewhere.
-func TestDocumentsLinkToWhatExists(t *testing.T) {
-	link := regexp.MustCompile(`\]\(([^)#\s]+)(#[^)\s]*)?\)`)
+// pages lists every page of the documentation.
+func pages(t *testing.T) []string {
+	t.Helper()
+	var files []string
 	err := filepath.WalkDir(".", func(file string, d os.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -77,20 +85,150 @@ func TestDocumentsLinkToWhatExists(t *testing.T) {
 		if d.IsDir() && file != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata") {
 			return filepath.SkipDir
 		}
-		if d.IsDir() || !strings.HasSuffix(file, ".md") {
-			return nil
-		}
-		for _, m := range link.FindAllStringSubmatch(page(t, file), -1) {
-			if strings.Contains(m[1], ":") {
-				continue // another site
-			}
-			if _, err := os.Stat(filepath.Join(filepath.Dir(file), filepath.FromSlash(m[1]))); err != nil {
-				t.Errorf("%s links to %s, which does not exist", file, m[1])
-			}
+		if !d.IsDir() && strings.HasSuffix(file, ".md") {
+			files = append(files, filepath.ToSlash(file))
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	return files
+}
+
+// Links between pages, and from pages to files and headings, lead somewhere.
+func TestDocumentsLinkToWhatExists(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#\s]*)(#[^)\s]*)?\)`)
+	for _, file := range pages(t) {
+		for _, m := range link.FindAllStringSubmatch(page(t, file), -1) {
+			if strings.Contains(m[1], ":") {
+				continue // another site
+			}
+			to := file
+			if m[1] != "" {
+				to = filepath.Join(filepath.Dir(file), filepath.FromSlash(m[1]))
+			}
+			if _, err := os.Stat(to); err != nil {
+				t.Errorf("%s links to %s, which does not exist", file, m[1])
+			} else if m[2] != "" && !slices.Contains(anchors(page(t, to)), m[2]) {
+				t.Errorf("%s links to %s%s; that page has no such heading", file, m[1], m[2])
+			}
+		}
+	}
+}
+
+// anchors gives what links to a page's headings end in.
+func anchors(page string) []string {
+	var all []string
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(page, -1) {
+		all = append(all, "#"+strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, m[1]))
+	}
+	return all
+}
+
+// What the pages show of a configuration is one. What a part of one leaves out is
+// filled in with an account and a source of signals.
+func TestExampleConfigurationsLoad(t *testing.T) {
+	reg := config.Registry{Providers: platforms.Kinds(), Channels: channels.Kinds()}
+	top := regexp.MustCompile(`^(#.*\n)*(mode|timezone|language|state|accounts|signals|protect|caps|policies|notify):`)
+	found := 0
+	for _, file := range pages(t) {
+		for _, m := range regexp.MustCompile("(?ms)^( *)```ya?ml\n(.*?)^ *```$").FindAllStringSubmatch(page(t, file), -1) {
+			block := regexp.MustCompile("(?m)^"+m[1]).ReplaceAllString(m[2], "")
+			if !top.MatchString(block) {
+				t.Errorf("%s shows YAML that begins with no key of the configuration:\n%s", file, block)
+				continue
+			}
+			found++
+			for key, filled := range map[string]string{
+				"accounts": "accounts: [{name: autodl, provider: autodl, token: {env: AUTODL_TOKEN}}]\n",
+				"signals":  "signals: [{type: ssh}]\n",
+			} {
+				if !regexp.MustCompile("(?m)^" + key + ":").MatchString(block) {
+					block += filled
+				}
+			}
+			if _, err := config.Parse(file, []byte(block), reg); err != nil {
+				t.Errorf("%s: an example does not load:\n%v\n%s", file, err, block)
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no example was found; is the test looking at the right pages?")
+	}
+}
+
+// The reference of the configuration and the sample that holds every key name
+// the same keys: a row is headed by its key, below its part's heading.
+func TestEveryKeyOfTheConfigurationIsDocumented(t *testing.T) {
+	const name = "docs/reference/config.md"
+	documented := map[string]bool{}
+	part := ""
+	for line := range strings.SplitSeq(page(t, name), "\n") {
+		if heading, ok := strings.CutPrefix(line, "## "); ok {
+			if part = heading + "."; heading == "top" {
+				part = ""
+			}
+		}
+		if m := regexp.MustCompile("^\\| `([a-z_.]+)` \\|").FindStringSubmatch(line); m != nil {
+			if documented[part+m[1]] {
+				t.Errorf("%s has two rows for %s", name, part+m[1])
+			}
+			documented[part+m[1]] = true
+		}
+	}
+	const sample = "internal/config/testdata/ok/everything.yaml"
+	var all any
+	if err := yaml.Unmarshal([]byte(page(t, sample)), &all); err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	keys("", all, known)
+	for _, key := range slices.Sorted(maps.Keys(known)) {
+		if !documented[key] {
+			t.Errorf("%s has no row for %s, which is in %s", name, key, sample)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(documented)) {
+		if !known[key] {
+			t.Errorf("%s has a row for %s, which is not in %s", name, key, sample)
+		}
+	}
+}
+
+// keys collects the paths of all keys. What stands below labels and prices is the
+// user's own; secrets and caps are one value, whatever they consist of.
+func keys(path string, v any, into map[string]bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		whole := regexp.MustCompile(`(^|\.)(labels?|prices|token|key)$|^caps\.`)
+		if whole.MatchString(path) {
+			into[path] = true
+			return
+		}
+		if path == "notify.channels" && !slices.ContainsFunc(channels.Kinds(), func(k notify.Kind) bool { return k.Name == v["type"] }) {
+			return // a channel of the sample's own
+		}
+		for key, child := range v {
+			keys(strings.TrimPrefix(path+"."+key, "."), child, into)
+		}
+	case []any:
+		for _, child := range v {
+			if _, part := child.(map[string]any); part {
+				keys(path, child, into)
+			} else {
+				into[path] = true
+			}
+		}
+	default:
+		into[path] = true
 	}
 }

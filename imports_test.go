@@ -36,7 +36,7 @@ func layers() [][]string {
 			// The doubles of a platform, a channel or a server, for tests.
 			"providers/*/*test", "notify/*/*test", "internal/*/*test",
 		},
-		{"internal/config", "internal/ctl"},
+		{"internal/config", "internal/ctl", "internal/docgen", "internal/bench"},
 		{"internal/web"},
 		{"internal/app"}, // the one place that knows everything
 		{"cmd/*"},
