@@ -37,6 +37,7 @@ type policyYAML struct {
 		Then  string `yaml:"then"`
 		After string `yaml:"after"`
 	} `yaml:"on_failure"`
+	Log      string `yaml:"log"`
 	Unproven bool   `yaml:"release_unproven"`
 	Data     string `yaml:"data"`
 	Warn     string `yaml:"warn"` // 10m unless given
@@ -114,6 +115,7 @@ func (p policyYAML) training(t *testing.T) policies.Training {
 		},
 		Then:            action(t, cmp.Or(p.Then, "stop")),
 		ReleaseUnproven: p.Unproven,
+		Log:             p.Log,
 	}
 	if line := p.Success.Log.Line; line != "" {
 		out.Success.Log.Match = func(s string) bool { return strings.Contains(s, line) }

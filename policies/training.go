@@ -22,6 +22,7 @@ const (
 	ReasonRunEnded       fleet.Code = "policy.run-ended"
 	ReasonKeptAfterRun   fleet.Code = "policy.kept-after-run"
 	ReasonEndedUnproven  fleet.Code = "policy.ended-unproven"
+	ReasonLastWords      fleet.Code = "policy.last-words"
 	ReasonFailedKept     fleet.Code = "policy.failed-kept"
 	ReasonReleaseStopped fleet.Code = "policy.release-stopped"
 )
@@ -29,6 +30,7 @@ const (
 // The conditions of a training policy's findings.
 const (
 	ConditionEndedUnproven = "ended-unproven"
+	ConditionLastWords     = "last-words"
 	ConditionFailedKept    = "failed-kept"
 	ConditionRunLost       = "run-lost"
 )
@@ -38,6 +40,7 @@ type Training struct {
 	Common
 	Grace   time.Duration // from the end of the run to the wish
 	Success Success
+	Log     string // whose last lines are told where a run failed or proved nothing; that of Success by default
 	// Failed is the wish after a run that failed; never further than Then.
 	Failed End
 	Then   fleet.Action // Stop or Release
@@ -167,7 +170,11 @@ func (s trainee) ended(last fleet.Run, runs []fleet.Run) fleet.Verdict {
 	if outcome == fleet.OutcomeUnproven && (s.policy.Then == fleet.Release || s.policy.Success.given()) {
 		s.tell(ConditionEndedUnproven, last.ID, fleet.Because(ReasonEndedUnproven, fleet.Values{
 			"ended": values["ended"], "why": fleet.Nested(why),
-			"log": fleet.Text(lastLines(end.facts.Files[s.policy.Success.Log.File].Tail))}))
+			"log": fleet.Text(s.lastWords(end.facts))}))
+	}
+	if words := s.lastWords(end.facts); outcome == fleet.OutcomeFailed && words != "" {
+		s.tell(ConditionLastWords, last.ID, fleet.Because(ReasonLastWords, fleet.Values{
+			"ended": values["ended"], "why": fleet.Nested(why), "log": fleet.Text(words)}))
 	}
 	ground := fleet.Ground{Run: last.ID, Outcome: outcome, EndedAt: last.EndedAt}
 	if goal := s.policy.goal(outcome); goal != fleet.Keep {
@@ -177,6 +184,11 @@ func (s trainee) ended(last fleet.Run, runs []fleet.Run) fleet.Verdict {
 		s.tell(ConditionFailedKept, last.ID, fleet.Because(ReasonFailedKept, values))
 	}
 	return s.keep(fleet.Because(ReasonKeptAfterRun, values))
+}
+
+// lastWords are the last lines of the log that the policy names.
+func (s trainee) lastWords(f fleet.Facts) string {
+	return lastLines(f.Files[cmp.Or(s.policy.Log, s.policy.Success.Log.File)].Tail)
 }
 
 // goal is how far the policy goes after a run with this outcome.

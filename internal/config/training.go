@@ -31,8 +31,9 @@ func (r *reader) training(m *mapping, p *Policy, matched matcher) {
 	}
 	p.set("release_unproven", unproven, fmt.Sprint(t.ReleaseUnproven))
 
-	if path := m.take("log").insidePath(); path != "" && !slices.Contains(logs, path) {
-		logs = append(logs, path)
+	t.Log = m.take("log").insidePath()
+	if t.Log != "" && !slices.Contains(logs, t.Log) {
+		logs = append(logs, t.Log)
 	}
 	r.terms(m, p, t.Then)
 	r.window(m, p)

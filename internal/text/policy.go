@@ -69,6 +69,7 @@ func policyTexts() entries {
 		"policy.release-stopped": {"stopped after its run, which ended at {{.ended}} ({{.outcome}})", "任务于 {{.ended}} 结束（{{.outcome}}），随后已关机"},
 
 		// Told.
+		"policy.last-words":     {"run ended at {{.ended}}, {{.why}}; last lines of the log:\n{{.log}}", "任务于 {{.ended}} 结束，{{.why}}；日志末尾：\n{{.log}}"},
 		"policy.ended-unproven": {"run ended at {{.ended}}, {{.why}}{{if .log}}; last lines of the log:\n{{.log}}{{end}}", "任务于 {{.ended}} 结束，{{.why}}{{if .log}}；日志末尾：\n{{.log}}{{end}}"},
 		"policy.failed-kept":    {"run{{if .run}} {{.run}}{{end}}{{if .began}} of {{.began}}{{end}} ended at {{.ended}} ({{.outcome}}); it is kept for debugging and goes on costing", "{{if .began}}{{.began}} 开始的{{end}}任务{{if .run}} {{.run}} {{end}}于 {{.ended}} 结束（{{.outcome}}）；保留供排查，继续计费"},
 
