@@ -89,7 +89,11 @@ func (s trainee) running() fleet.Verdict {
 	}
 	runs := s.runs()
 	if len(runs) == 0 {
-		return s.keep(fleet.Because(ReasonNoRun, nil))
+		values := fleet.Values{}
+		if j, ok := s.judgement(); ok && j.Activity == fleet.Unknown && !j.Reason.IsZero() {
+			values["why"] = fleet.Nested(j.Reason) // a run could not have been seen
+		}
+		return s.keep(fleet.Because(ReasonNoRun, values))
 	}
 	last := slices.MaxFunc(runs, byEnd)
 	switch last.End {

@@ -8,7 +8,7 @@ func policyTexts() entries {
 		"policy.not-due":          {"not due until {{.until}}", "{{.until}} 之前不处理"},
 		"policy.window-closed":    {"not due", "未到处理时间"},
 		"policy.boot-unknown":     {"it is not known when it was started", "开机时间未知"},
-		"policy.no-run":           {"no run seen since it was started", "开机以来未见训练任务"},
+		"policy.no-run":           {"no run seen since it was started{{if .why}}, and what it does is not known: {{.why}}{{end}}", "开机以来未见训练任务{{if .why}}，且无法得知它在做什么：{{.why}}{{end}}"},
 		"policy.run-open":         {"a run{{if .run}} ({{.run}}){{end}} is going on{{if .began}} since {{.began}}{{end}}", "任务{{if .run}} {{.run}} {{end}}{{if .began}}自 {{.began}} 起{{end}}运行中"},
 		"policy.nobody-looked":    {"nobody has looked at it since it was started", "开机以来尚未查看"},
 		"policy.run-lost":         {"run{{if .run}} {{.run}}{{end}}{{if .began}} of {{.began}}{{end}} used neither GPU nor CPU for long and counts as lost since {{.ended}}; how it went is not known", "{{if .began}}{{.began}} 开始的{{end}}任务{{if .run}} {{.run}} {{end}}长时间未使用显卡和 CPU，{{.ended}} 起视为失联，结果未知"},
