@@ -33,6 +33,7 @@ race: ## Run all tests with the race detector
 test-needs:
 	@need=""; \
 	[ -x "$$(PATH="$$PATH:/usr/sbin" command -v sshd)" ] || need="$$need openssh-server"; \
+	command -v curl >/dev/null || need="$$need curl"; \
 	if [ -n "$(RACE)" ]; then command -v gcc >/dev/null || need="$$need gcc libc6-dev"; fi; \
 	[ -n "$$need" ] || exit 0; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
@@ -42,6 +43,7 @@ test-needs:
 	else \
 		echo "not installed, and not ours to install:$$need"; \
 		case "$$need" in *openssh*) echo "left out: the tests that log in to a real sshd";; esac; \
+		case "$$need" in *curl*) echo "left out: the tests that ping with curl";; esac; \
 		case "$$need" in *gcc*) echo "the race detector needs a C compiler" >&2; exit 1;; esac; \
 	fi
 

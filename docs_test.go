@@ -138,7 +138,7 @@ func anchors(page string) []string {
 // filled in with an account and a source of signals.
 func TestExampleConfigurationsLoad(t *testing.T) {
 	reg := config.Registry{Providers: platforms.Kinds(), Channels: channels.Kinds()}
-	top := regexp.MustCompile(`^(#.*\n)*(mode|timezone|language|state|accounts|signals|protect|caps|policies|notify):`)
+	top := regexp.MustCompile(`^(#.*\n)*(mode|timezone|language|state|ping|public_url|accounts|signals|protect|caps|policies|notify):`)
 	found := 0
 	for _, file := range pages(t) {
 		for _, m := range regexp.MustCompile("(?ms)^( *)```ya?ml\n(.*?)^ *```$").FindAllStringSubmatch(page(t, file), -1) {

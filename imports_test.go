@@ -27,7 +27,7 @@ func layers() [][]string {
 			"policies", "providers", "signals",
 			"internal/guard", "internal/ledger", "internal/sched", "internal/sshx", "internal/text",
 		},
-		{"notify", "internal/httpx"},
+		{"notify", "internal/httpx", "internal/look"},
 		// Adapters, sources and channels never import a sibling: each can be read,
 		// tested and thrown away by itself.
 		{"providers/*", "signals/*", "notify/*", "internal/store"},

@@ -202,6 +202,8 @@ type Run struct {
 	// BusyAt is the first busy look after its end. An end file or ping speaks for
 	// itself only while there is none.
 	BusyAt time.Time `json:"busy_at,omitzero"`
+	// Said is the last of the text that its pings came with.
+	Said string `json:"said,omitempty"`
 }
 
 // Name is what people called the run, in its file or ping; empty for one known

@@ -89,6 +89,16 @@ type OnStop struct {
 	// StillCosts is what goes on being billed after a stop (disks, address);
 	// its Known tells whether anybody said.
 	StillCosts Price `json:"still_costs,omitzero"`
+	// ReleasesAfter is how long after a stop it is deleted without curfew's doing,
+	// where that is known of this one; zero where nobody said.
+	ReleasesAfter time.Duration `json:"releases_after,omitempty"`
+}
+
+// Inability is an act that cannot be done to one instance, although its platform
+// can do it to others.
+type Inability struct {
+	Action Action `json:"action"`
+	Why    Reason `json:"why"`
 }
 
 // Instance is one rentable unit, on any platform. Passwords and keys are never
@@ -116,6 +126,11 @@ type Instance struct {
 	Price     Price  `json:"price,omitzero"` // while running
 	OnStop    OnStop `json:"on_stop,omitzero"`
 	Protected bool   `json:"protected,omitempty"` // the platform's own termination protection
+	// Here says that curfew itself runs in it: a stop ends curfew too, so nobody is
+	// left to see that it took effect before the next start.
+	Here bool `json:"here,omitempty"`
+	// Cannot are the acts that the platform is able to do, but not to this one.
+	Cannot []Inability `json:"cannot,omitempty"`
 
 	CreatedAt  time.Time `json:"created_at,omitzero"`
 	StartedAt  time.Time `json:"started_at,omitzero"`
@@ -134,6 +149,17 @@ func (i Instance) DisplayName() string {
 		return i.Name
 	}
 	return i.Ref.ID
+}
+
+// Unable says why the platform cannot do this to the instance in particular;
+// zero where nothing is known against it.
+func (i Instance) Unable(a Action) Reason {
+	for _, c := range i.Cannot {
+		if c.Action == a {
+			return c.Why
+		}
+	}
+	return Reason{}
 }
 
 // CostNow is what the instance costs in its present state: the running price,

@@ -234,7 +234,7 @@ func (p *page) handed() {
 // after adds what an act leaves behind: money, data and the card. It is said
 // before the act and, as far as it still matters, after it.
 func (p *page) after() {
-	before := p.n.Event == EventPending || p.n.Event == EventWould
+	before := p.n.Event == EventPending || p.n.Event == EventWould || p.n.Event == EventAsked
 	switch p.intent.Action {
 	case fleet.Stop:
 		if before {

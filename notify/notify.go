@@ -21,6 +21,7 @@ const (
 	EventPending   Event = "pending"   // an act is announced; accepting it starts the clock
 	EventPutOff    Event = "put-off"   // a due act waits (held, unknown, capped)
 	EventAbandoned Event = "abandoned" // an announced act will not be done
+	EventAsked     Event = "asked"     // about to be done, where nobody may be left to tell of it afterwards
 	EventDone      Event = "done"      // verified
 	EventAlarm     Event = "alarm"     // failed, unverified, still billing, vanished
 	EventWould     Event = "would"     // dry run: what enforce would announce

@@ -27,6 +27,7 @@ const (
 // The titles.
 const (
 	titlePending      fleet.Code = "notify.title.pending"
+	titleAsked        fleet.Code = "notify.title.asked"
 	titlePutOff       fleet.Code = "notify.title.put-off"
 	titleAbandoned    fleet.Code = "notify.title.abandoned"
 	titleDone         fleet.Code = "notify.title.done"
@@ -153,6 +154,8 @@ func (p *page) actTitle() fleet.Code {
 	switch p.n.Event {
 	case EventPending:
 		return titlePending
+	case EventAsked:
+		return titleAsked
 	case EventPutOff:
 		return titlePutOff
 	case EventAbandoned:

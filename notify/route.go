@@ -43,7 +43,7 @@ const (
 
 func (n Notice) rank() int {
 	switch {
-	case n.Event == EventPending:
+	case n.Event == EventPending, n.Event == EventAsked:
 		return rankPending
 	case n.Severity == fleet.Critical:
 		return rankCritical

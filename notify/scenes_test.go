@@ -121,6 +121,12 @@ func scenes() []scene {
 			append([]string{"Waiting to stop exp-7", "held by li", "about 12.18 CNY", "again at 08:00"}, facts...),
 		},
 		{
+			"asked-from-inside", act(notify.EventAsked, fleet.Info,
+				with(intent(fleet.Stop), func(i *fleet.Intent) { i.Subject.ReleasesAt = now.Add(15 * 24 * time.Hour) }),
+				said("asking it to power off, not verified from outside")),
+			append([]string{"Asking now: stop exp-7", "not verified from outside", "the run ended", "about 12.18 CNY", "releases it at 15 Dec"}, facts...),
+		},
+		{
 			"abandoned", act(notify.EventAbandoned, fleet.Info,
 				with(intent(fleet.Stop), func(i *fleet.Intent) {
 					i.State, i.Outcome, i.Why = fleet.IntentClosed, fleet.OutcomeAbandoned, said("a new run began at 01:59")

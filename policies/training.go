@@ -174,14 +174,17 @@ func (s trainee) ended(last fleet.Run, runs []fleet.Run) fleet.Verdict {
 	if outcome == fleet.OutcomeUnproven && (s.policy.Then == fleet.Release || s.policy.Success.given()) {
 		s.tell(ConditionEndedUnproven, last.ID, fleet.Because(ReasonEndedUnproven, fleet.Values{
 			"ended": values["ended"], "why": fleet.Nested(why),
-			"log": fleet.Text(s.lastWords(end.facts))}))
+			"log": fleet.Text(s.lastWords(end))}))
 	}
-	if words := s.lastWords(end.facts); outcome == fleet.OutcomeFailed && words != "" {
+	if words := s.lastWords(end); outcome == fleet.OutcomeFailed && words != "" {
 		s.tell(ConditionLastWords, last.ID, fleet.Because(ReasonLastWords, fleet.Values{
 			"ended": values["ended"], "why": fleet.Nested(why), "log": fleet.Text(words)}))
 	}
 	ground := fleet.Ground{Run: last.ID, Outcome: outcome, EndedAt: last.EndedAt}
 	if goal := s.policy.goal(outcome); goal != fleet.Keep {
+		if words := s.lastWords(end); words != "" {
+			values["log"] = fleet.Text(words) // for a notice after which nobody can look
+		}
 		return s.wishAsFar(goal, ground, last.ID, fleet.Because(ReasonRunEnded, values))
 	}
 	if outcome == fleet.OutcomeFailed {
@@ -190,9 +193,10 @@ func (s trainee) ended(last fleet.Run, runs []fleet.Run) fleet.Verdict {
 	return s.keep(fleet.Because(ReasonKeptAfterRun, values))
 }
 
-// lastWords are the last lines of the log that the policy names.
-func (s trainee) lastWords(f fleet.Facts) string {
-	return lastLines(f.Files[cmp.Or(s.policy.Log, s.policy.Success.Log.File)].Tail)
+// lastWords are the last lines of the log that the policy names, or else of what
+// came with the run's pings.
+func (s trainee) lastWords(e ending) string {
+	return cmp.Or(lastLines(e.facts.Files[cmp.Or(s.policy.Log, s.policy.Success.Log.File)].Tail), lastLines(e.last.Said))
 }
 
 // goal is how far the policy goes after a run with this outcome.

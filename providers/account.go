@@ -24,8 +24,25 @@ type Options struct {
 	// HTTP makes the client to use: budgeted, retrying reads only, redacting,
 	// each attempt signed by sign (which may be nil).
 	HTTP func(sign Signer) *resty.Client
+	// Machines are those that the configuration declares, for the kind that lists
+	// nothing else.
+	Machines []Machine
 	// World is the simulator's cloud; nil for every real platform.
 	World any
+}
+
+// Machine is a machine that the configuration declares, because no platform lists
+// it.
+type Machine struct {
+	Name   string // unique, and its id
+	Here   bool   // the machine curfew itself runs in
+	Stop   string // command for a shell that powers it off; empty: it cannot be stopped
+	Price  fleet.Price
+	OnStop fleet.OnStop
+	Charge fleet.Charge
+	Labels map[string]string
+	// ReleasesAt is when it is taken away in any case; zero where nobody said.
+	ReleasesAt time.Time
 }
 
 // Account is one opened provider as the daemon holds it: a struct of functions

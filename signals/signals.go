@@ -15,6 +15,9 @@ import (
 type Source interface {
 	// Name is the source's name, as in Evidence.Source.
 	Name() string
+	// Applies reports whether the source is to see the instance at all. One that it
+	// does not apply to is not given to Look, and its word is not required there.
+	Applies(i fleet.Instance) bool
 	// Look looks at all of the given instances, all of them running, and answers
 	// with evidence for each: one it cannot reach or read gets evidence that says
 	// Unknown with the reason. Evidence carries the instance's Boot, SeenAt (when

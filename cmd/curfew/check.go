@@ -149,6 +149,9 @@ func (p *program) problems(ps config.Problems) error {
 
 // needs counts the requests that polling an account takes in a day.
 func needs(a config.Account) accountNeed {
+	if len(a.Machines) > 0 {
+		return accountNeed{Name: a.Name, Provider: a.Provider, Mode: a.Mode} // nobody is asked
+	}
 	return accountNeed{
 		Name: a.Name, Provider: a.Provider, Mode: a.Mode, LimitPerDay: a.PerDay,
 		NeedsPerDay: max(1, len(a.Regions))*int(day/a.Poll) + walletReads(a),

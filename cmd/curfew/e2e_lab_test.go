@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -35,13 +36,16 @@ const (
 )
 
 // buildProgram builds the program as it is shipped, with the race detector where
-// the test has it.
-func buildProgram(t *testing.T) string {
+// the test has it. Each given word is what the linker writes into a variable.
+func buildProgram(t *testing.T, linked ...string) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "curfew")
 	args := []string{"build", "-buildvcs=false", "-o", bin}
 	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
 		args = append(args, "-race")
+	}
+	for _, word := range linked {
+		args = append(args, "-ldflags=-X "+word)
 	}
 	if out, err := exec.CommandContext(t.Context(), "go", append(args, ".")...).CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
@@ -59,6 +63,7 @@ type e2e struct {
 	work     string // what the command line of a training run in this test matches
 	token    string
 	key      string
+	env      []string // beyond what every command is given; the last of a name counts
 	// secrets are those that the program was given, passwords those that it was
 	// told.
 	secrets, passwords []string
@@ -114,6 +119,16 @@ func newE2E(t *testing.T, bin string, boot func(l *e2e, n int) autodltest.SSH) *
 	return l
 }
 
+// freeAddress gives an address of this machine on which nobody listens.
+func (l *e2e) freeAddress() string {
+	l.t.Helper()
+	var c net.ListenConfig
+	listener, err := c.Listen(l.t.Context(), "tcp", "127.0.0.1:0")
+	l.must(err)
+	defer func() { _ = listener.Close() }()
+	return listener.Addr().String()
+}
+
 // configure writes the design's configuration with the addresses, times and user
 // of a test.
 func (l *e2e) configure(cloud, group string) {
@@ -123,6 +138,7 @@ func (l *e2e) configure(cloud, group string) {
 	l.must(os.WriteFile(l.path("id_ed25519"), l.box.KeyPEM, 0o600))
 	l.must(os.WriteFile(l.path("curfew.yaml"), design, 0o600))
 	l.change("sqlite:/var/lib/curfew/curfew.db", "sqlite:"+l.path("curfew.db"))
+	l.change("0.0.0.0:8421", l.freeAddress())
 	l.change("https://api.autodl.com", cloud)
 	l.change("poll: 1m", "poll: 20s")
 	l.change("RTX 4090: 1.98 CNY", "RTX 4090D: 1.98 CNY")
@@ -159,6 +175,7 @@ func (l *e2e) command(args ...string) *exec.Cmd {
 		"AUTODL_TOKEN=" + l.token, "WECOM_KEY=" + l.key,
 		"GORACE=atexit_sleep_ms=0", // each command would end a second later
 	}
+	cmd.Env = append(cmd.Env, l.env...)
 	return cmd
 }
 

@@ -18,6 +18,7 @@ import (
 	"curfew/internal/text"
 	channels "curfew/notify/all"
 	platforms "curfew/providers/all"
+	"curfew/providers/machines"
 )
 
 // The exit codes.
@@ -128,7 +129,7 @@ Then write a configuration, check it, and let it run:
 	root.AddCommand(
 		p.runCommand(), p.demoCommand(), p.checkCommand(), p.planCommand(), p.explainCommand(), p.listCommand(),
 		p.holdCommand(), p.approveCommand(), p.actCommand("stop"), p.actCommand("start"), p.actCommand("release"),
-		p.journalCommand(), p.reloadCommand(), p.forgetCommand(), p.notifyCommand(), p.versionCommand(),
+		p.journalCommand(), p.reloadCommand(), p.forgetCommand(), p.pingURLCommand(), p.notifyCommand(), p.versionCommand(),
 	)
 	return root
 }
@@ -149,7 +150,13 @@ func (p *program) versionCommand() *cobra.Command {
 
 // registry is what the program can talk to.
 func registry() config.Registry {
-	return config.Registry{Providers: platforms.Kinds(), Channels: channels.Kinds(), Zone: time.Local}
+	kinds := platforms.Kinds()
+	for n := range kinds {
+		if own := machines.KindAt(proc); kinds[n].Name == own.Name {
+			kinds[n] = own
+		}
+	}
+	return config.Registry{Providers: kinds, Channels: channels.Kinds(), Zone: time.Local}
 }
 
 // load reads the configuration. What is wrong with it ends the program with 2.

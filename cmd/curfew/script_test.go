@@ -34,7 +34,9 @@ func TestCommands(t *testing.T) {
 			e.Setenv("USER", "wang")
 			e.Setenv("LANG", "C.UTF-8")
 			e.Setenv("NO_PROXY", "*")
-			return nil
+			port, err := freePort()
+			e.Setenv("PING_PORT", port)
+			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "until": until, "json": checkJSON, "signal": sendSignal, "manager": serviceManager,
@@ -51,6 +53,17 @@ func TestCommands(t *testing.T) {
 			}),
 		},
 	})
+}
+
+// freePort gives a port of this machine at which nobody listens.
+func freePort() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	return port, err
 }
 
 // exits CODE COMMAND… runs a command that must end with this code.

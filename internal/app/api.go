@@ -35,13 +35,7 @@ func (a *App) Once(ctx context.Context) error {
 		}
 	}
 	for _, s := range rt.sources {
-		var running []fleet.Instance
-		for _, i := range a.inv.Things().Instances {
-			if i.State == fleet.StateRunning && rt.watches(i) {
-				running = append(running, i)
-			}
-		}
-		if len(running) > 0 {
+		if running := a.seenBy(rt, s); len(running) > 0 {
 			a.lookAt(ctx, rt, s, running)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"sync"
 	"time"
 
@@ -43,6 +44,8 @@ type Options struct {
 	World func(path string) (any, error)
 	// OnCommit is handed to the store; tests kill the daemon with it.
 	OnCommit func(p store.Phase, journal bool) error
+	// Listen opens the listener for pings; nil is a TCP socket of this machine.
+	Listen func(ctx context.Context, address string) (net.Listener, error)
 	// ReadOnly opens the state to look and plan once, without acting.
 	ReadOnly bool
 }
@@ -59,6 +62,7 @@ const (
 	actsAtOnce       = 8
 	restAfterFailure = 15 * time.Second
 	lookBeforeWrite  = 45 * time.Second
+	heardPause       = 250 * time.Millisecond
 )
 
 // App is one daemon.
@@ -88,6 +92,8 @@ type App struct {
 
 	passing sync.Mutex // passes never overlap
 	folding sync.Mutex // nor do looks that are folded in
+
+	door door // for pings
 }
 
 // New opens the state and the configuration. Nothing is sent to any provider
@@ -123,7 +129,7 @@ func (a *App) open(ctx context.Context, cfg *config.Config) (err error) {
 	a.seen.runs = runs
 	a.exec = execute.New(execute.Options{
 		Store: a.store, Now: a.clock.Now, Log: a.log, WriteTimeout: writeTimeout,
-		World: execute.World{Account: a.account, Read: a.read, Look: a.lookNow, Ask: a.ask, Tell: a.tell},
+		World: execute.World{Account: a.account, Read: a.read, Look: a.lookNow, Ask: a.ask, Tell: a.tell, Heard: a.heard},
 	})
 	if a.rt, err = a.build(ctx, cfg); err == nil {
 		a.inv.Limit(a.rt.covers)
@@ -142,11 +148,14 @@ func (a *App) Run(ctx context.Context) error {
 	if err := a.wake(ctx); err != nil {
 		return err
 	}
+	if err := a.openDoor(ctx); err != nil {
+		return err
+	}
 	a.log.Info().Str("version", a.o.Version).Str("config", a.runtime().cfg.File).Str("mode", string(a.runtime().cfg.Mode)).
 		Int("accounts", len(a.runtime().accounts)).Int("policies", len(a.runtime().cfg.Policies)).Msg("guarding")
 	ctx, stop := context.WithCancelCause(ctx)
 	var wg sync.WaitGroup
-	for _, loop := range []func(context.Context) error{a.watchers, a.passes, a.postman, a.heartbeat} {
+	for _, loop := range []func(context.Context) error{a.watchers, a.passes, a.postman, a.heartbeat, a.pings} {
 		wg.Go(func() {
 			if err := loop(ctx); err != nil && ctx.Err() == nil {
 				stop(err)
@@ -321,6 +330,17 @@ func (a *App) tell(tx *store.Tx, n notify.Notice, repeat time.Duration) error {
 		tx.After(func() { nudge(a.mail) })
 	}
 	return err
+}
+
+// heard waits until a channel has taken a notice, until none can any more, or until
+// the time is over.
+func (a *App) heard(ctx context.Context, key string, within time.Duration) {
+	for until := a.clock.Now().Add(within); a.clock.Now().Before(until); {
+		accepted, waiting, err := a.store.Delivered(ctx, key)
+		if err == nil && (accepted || !waiting) || a.clock.Sleep(ctx, heardPause) != nil {
+			return
+		}
+	}
 }
 
 // expiry is how long a notice is worth telling.

@@ -116,14 +116,13 @@ func (a *App) view(rt *runtime, things policies.Things, d *desk) policies.View {
 		Runs:     make(map[fleet.Ref][]fleet.Run, len(things.Instances)),
 		Samples:  map[fleet.Ref][]fleet.Evidence{},
 	}
-	required := rt.required()
 	for _, i := range things.Instances {
 		looks, runs := a.evidence(i.Ref)
 		past := func(r fleet.Run) bool { return !r.Boot.Same(i.Boot) || !rt.follows(r) }
 		if slices.ContainsFunc(runs, past) {
 			runs = slices.DeleteFunc(slices.Clone(runs), past)
 		}
-		v.Activity[i.Ref] = signals.Fuse(d.now, i, looks, runs, required)
+		v.Activity[i.Ref] = signals.Fuse(d.now, i, looks, runs, rt.required(i))
 		if len(runs) > 0 {
 			v.Runs[i.Ref] = runs
 		}
@@ -143,12 +142,17 @@ func (rt *runtime) follows(r fleet.Run) bool {
 	return r.Policy == "" || slices.ContainsFunc(rt.cfg.Policies, func(p config.Policy) bool { return p.Name == r.Policy })
 }
 
-// required names the sources without whose word nothing is idle: those that see
-// inside.
-func (rt *runtime) required() []string {
+// required names the sources without whose word an instance is not idle: those
+// that see inside it.
+func (rt *runtime) required(i fleet.Instance) []string {
+	if !slices.ContainsFunc(rt.sources, func(s *source) bool { return !s.signals.Applies(i) }) {
+		return rt.looks // the same for nearly all of them
+	}
 	var names []string
 	for _, s := range rt.sources {
-		names = append(names, s.signals.Name())
+		if s.signals.Applies(i) {
+			names = append(names, s.signals.Name())
+		}
 	}
 	return names
 }
@@ -448,7 +452,7 @@ func (a *App) looked(rt *runtime, i fleet.Instance, j fleet.Judgement, now, sinc
 	}
 	looks, _ := a.evidence(i.Ref)
 	newest, ok := inside(looks, i.Boot, now)
-	return ok && !newest.SeenAt.Before(since) || len(rt.sources) == 0
+	return ok && !newest.SeenAt.Before(since) || len(rt.required(i)) == 0
 }
 
 func deskIn(tx *store.Tx, in fleet.Intent) (*desk, error) {

@@ -12,6 +12,7 @@ import (
 	"curfew/internal/store"
 	"curfew/notify"
 	"curfew/policies"
+	"curfew/signals"
 )
 
 // The reasons of findings about the daemon's own work.
@@ -73,6 +74,7 @@ func (a *App) blindFindings(decisions []decision, now time.Time) []fleet.Finding
 	for _, d := range decisions {
 		last, ok := a.noted[d.instance.Ref]
 		if !ok || d.unguarded || d.instance.State != fleet.StateRunning || d.activity.Activity != fleet.Unknown ||
+			d.activity.Reason.Code == signals.ReasonNoSource && a.rt.cfg.Ping.Listen != "" ||
 			last.activity != fleet.Unknown || last.boot != d.instance.Boot || now.Sub(last.since) < blindAfter {
 			continue
 		}
@@ -237,6 +239,10 @@ func (a *App) reload(ctx context.Context) error {
 	if err := a.dropped(ctx, old, rt); err != nil {
 		return errors.Join(err, rt.close())
 	}
+	if err := a.moveDoor(ctx, old.cfg.Ping.Listen, cfg.Ping.Listen); err != nil {
+		return errors.Join(err, rt.close())
+	}
+	rt.inherit(old)
 	// Pass and reload do not overlap: a pass sees one configuration throughout.
 	a.passing.Lock()
 	a.mu.Lock()

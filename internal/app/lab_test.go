@@ -47,6 +47,7 @@ type lab struct {
 	mu       sync.Mutex
 
 	clock *jumping
+	wire  *wire  // where pings come in
 	user  string // who the platform says we are, where that is not its own word
 }
 
@@ -154,7 +155,7 @@ policies:
 
 func newLab(t *testing.T, then string, more ...string) *lab {
 	t.Helper()
-	l := &lab{t: t, dir: t.TempDir(), out: &transcript{}, logs: io.Discard}
+	l := &lab{t: t, dir: t.TempDir(), out: &transcript{}, logs: io.Discard, wire: &wire{}}
 	if testing.Verbose() {
 		l.logs = zerolog.ConsoleWriter{Out: os.Stderr, NoColor: true, TimeFormat: time.TimeOnly}
 	}
@@ -206,7 +207,7 @@ func (l *lab) options() Options {
 			return config.Parse(filepath.Join(l.dir, "curfew.yaml"), []byte(l.yaml), l.registry())
 		},
 		Registry: l.registry(), Clock: clock, Log: zerolog.New(l.logs).With().Timestamp().Logger(), Out: l.out,
-		Language:  text.English,
+		Language: text.English, Listen: l.wire.listen,
 		LookupEnv: func(string) (string, bool) { return "", false },
 		ReadFile:  func(string) ([]byte, error) { return []byte("a-token"), nil },
 		World:     func(string) (any, error) { return l.cloud, nil },

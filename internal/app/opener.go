@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"os/user"
 	"slices"
 	"sync"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"curfew/providers"
 	"curfew/providers/sim"
 	"curfew/signals"
+	"curfew/signals/local"
 	sshsignal "curfew/signals/ssh"
 )
 
@@ -58,6 +60,7 @@ func (o *Opener) Account(entry config.Account, budget *httpx.Budget) (providers.
 	}
 	options := providers.Options{
 		Account: entry.Name, BaseURL: entry.BaseURL, Credential: credential, Regions: entry.Regions, Prices: entry.Prices,
+		Machines: entry.Machines,
 		HTTP: httpx.New(httpx.Options{
 			Budget: budget, Timeout: callTimeout, RetryMax: 2, Logger: o.Log, Secrets: o.known,
 			UserAgent: "curfew/" + o.Version, Proxy: http.ProxyFromEnvironment,
@@ -100,6 +103,10 @@ func (o *Opener) Source(entry config.Signal, in sshsignal.Options) (signals.Sour
 			}
 		}
 		return sshsignal.New(in)
+	case "local":
+		return local.New(local.Options{
+			Every: entry.Every, Timeout: entry.Timeout, Env: o.lookEnv(), Ask: in.Ask, Now: in.Now, Zone: in.Zone,
+		})
 	case "sim":
 		for _, path := range slices.Sorted(maps.Keys(o.worlds)) {
 			if cloud, ok := o.worlds[path].(*sim.Cloud); ok {
@@ -115,6 +122,20 @@ func (o *Opener) Source(entry config.Signal, in sshsignal.Options) (signals.Sour
 		return nil, errors.New("no account has a simulated world")
 	}
 	return nil, fmt.Errorf("there is no signal %q", entry.Type)
+}
+
+// lookEnv is the environment of a look at this machine: where its programs are, and
+// whose files it reads.
+func (o *Opener) lookEnv() []string {
+	var env []string
+	for _, name := range []string{"PATH", "HOME"} {
+		if v, ok := o.LookupEnv(name); ok && v != "" {
+			env = append(env, name+"="+v)
+		} else if u, err := user.Current(); name == "HOME" && err == nil && u.HomeDir != "" {
+			env = append(env, "HOME="+u.HomeDir) // a service manager may set none
+		}
+	}
+	return env
 }
 
 // Channel opens a channel, with what renders its messages; lang is used where the

@@ -33,6 +33,7 @@ type runtime struct {
 	cfg      *config.Config
 	accounts []*account
 	sources  []*source
+	looks    []string // the names of all sources
 	sender   *notify.Sender
 	channels map[string]notify.OpenChannel
 	order    []string // channel names as in the file
@@ -128,6 +129,7 @@ func (a *App) build(ctx context.Context, cfg *config.Config) (*runtime, error) {
 			return nil, fmt.Errorf("signal %s: %w", entry.Type, err)
 		}
 		rt.sources = append(rt.sources, &source{cfg: entry, signals: s, wake: make(chan struct{}, 1)})
+		rt.looks = append(rt.looks, s.Name())
 	}
 	for _, entry := range cfg.Notify.Channels {
 		open, err := opener.Channel(entry, lang, cfg.Timezone)
@@ -293,6 +295,31 @@ func (c *account) unknown() (policies.ScopeState, bool) {
 	return c.stranger, !c.stranger.Failing.IsZero()
 }
 
+// inherit takes over from an earlier configuration what was found out of accounts
+// that are the same by identity and credential: who they are, and that writes of
+// an earlier life were read.
+func (rt *runtime) inherit(old *runtime) {
+	for _, acc := range rt.accounts {
+		now, ok := acc.opened()
+		if !ok {
+			continue
+		}
+		was, ok := find(old.accounts, func(c *account) bool {
+			p, opened := c.opened()
+			return opened && p.Identity == now.Identity && c.hash == acc.hash
+		})
+		if !ok {
+			continue
+		}
+		was.mu.Lock()
+		identified, settled := was.identified, was.settled
+		was.mu.Unlock()
+		acc.mu.Lock()
+		acc.identified, acc.settled = identified, settled
+		acc.mu.Unlock()
+	}
+}
+
 // isIdentified reports whether the platform itself was asked who the account is:
 // nothing is done in one of which that is not sure.
 func (c *account) isIdentified() bool {
@@ -350,7 +377,7 @@ func (rt *runtime) addresses(n notify.Notice) []store.Address {
 	var to []store.Address
 	for _, name := range notify.Pick(rt.cfg.Notify.Routes, n, rt.order) {
 		entry, ok := find(rt.cfg.Notify.Channels, func(c config.Channel) bool { return c.Name == name })
-		if !ok || (n.Event != notify.EventPending && n.Severity.Rank() < entry.MinSeverity.Rank()) {
+		if !ok || (n.Event != notify.EventPending && n.Event != notify.EventAsked && n.Severity.Rank() < entry.MinSeverity.Rank()) {
 			continue
 		}
 		to = append(to, store.Address{Channel: name, Opens: notify.Accepts(entry.Type, kinds)})

@@ -663,3 +663,20 @@ func TestAnAccountThatThePlatformCallsByAnotherIDIsLeftAlone(t *testing.T) {
 		}
 	})
 }
+
+func TestAfterAReloadAnActByHandIsCarriedOutAtOnce(t *testing.T) {
+	inLab(t, func(t *testing.T) {
+		l := newLab(t, "stop")
+		l.cloud.MustAdd(trained("a", 8*time.Hour, 0))
+		l.restart()
+		l.run(2 * time.Minute)
+		if err := l.app.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.app.Act(t.Context(), ctl.ActRequest{Name: "exp-a", Action: fleet.Stop, By: "wang"}); err != nil {
+			t.Errorf("stop by hand right after a reload: %v", err)
+		}
+		l.run(2 * time.Minute)
+		l.wantOutcomes("a stop done")
+	})
+}

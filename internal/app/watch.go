@@ -164,13 +164,7 @@ func (a *App) access(ctx context.Context, i fleet.Instance) (fleet.Access, error
 // look looks from one source for as long as its configuration holds.
 func (a *App) look(ctx context.Context, rt *runtime, s *source) {
 	for {
-		var running []fleet.Instance
-		for _, i := range a.inv.Things().Instances {
-			if i.State == fleet.StateRunning && rt.watches(i) {
-				running = append(running, i)
-			}
-		}
-		if len(running) > 0 {
+		if running := a.seenBy(rt, s); len(running) > 0 {
 			a.lookAt(ctx, rt, s, running)
 			nudge(a.kick)
 		}
@@ -180,11 +174,22 @@ func (a *App) look(ctx context.Context, rt *runtime, s *source) {
 	}
 }
 
+// seenBy gives the running instances that a source is to look at.
+func (a *App) seenBy(rt *runtime, s *source) []fleet.Instance {
+	var running []fleet.Instance
+	for _, i := range a.inv.Things().Instances {
+		if i.State == fleet.StateRunning && s.signals.Applies(i) && rt.watches(i) {
+			running = append(running, i)
+		}
+	}
+	return running
+}
+
 // lookSoon wakes the sources where an instance runs that was not looked at in
 // this boot: nobody waits for a whole round after a start.
 func (a *App) lookSoon(rt *runtime) {
 	for _, i := range a.inv.Things().Instances {
-		if i.State != fleet.StateRunning || !rt.watches(i) {
+		if i.State != fleet.StateRunning || len(rt.required(i)) == 0 || !rt.watches(i) {
 			continue
 		}
 		looks, _ := a.evidence(i.Ref)
@@ -214,7 +219,9 @@ func (a *App) lookNow(ctx context.Context, i fleet.Instance) {
 	defer cancel()
 	rt := a.runtime()
 	for _, s := range rt.sources {
-		a.lookAt(httpx.WithClass(ctx, httpx.Act), rt, s, []fleet.Instance{i})
+		if s.signals.Applies(i) {
+			a.lookAt(httpx.WithClass(ctx, httpx.Act), rt, s, []fleet.Instance{i})
+		}
 	}
 }
 

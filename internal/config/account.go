@@ -23,9 +23,10 @@ type Account struct {
 	PerDay     int
 	Regions    []string // nil: all
 	Prices     map[string]fleet.Money
-	Mode       fleet.Mode   // the file's where the entry says nothing
-	AtMost     fleet.Action // Keep: no ceiling
-	World      string       // the simulator's file
+	Mode       fleet.Mode          // the file's where the entry says nothing
+	AtMost     fleet.Action        // Keep: no ceiling
+	World      string              // the simulator's file
+	Machines   []providers.Machine // of provider machines
 }
 
 func (r *reader) accounts(n node) {
@@ -87,6 +88,9 @@ func (r *reader) account(m *mapping) (Account, node) {
 	a.AtMost = atMost(m.take("at_most"))
 	if kind.Name == "sim" {
 		a.World = r.beside(m.take("world").text(""))
+	}
+	if kind.Name == "machines" {
+		a.Machines = r.machines(m.need("machines", "write machines: [{name: NAME, host: local}]"))
 	}
 	m.notYet("proxy")
 	m.done()

@@ -42,10 +42,18 @@ type Config struct {
 	History  time.Duration // how long facts are kept
 	Accounts []Account
 	Signals  []Signal
-	Protect  Protect
-	Caps     Caps
-	Policies []Policy
-	Notify   Notify
+	Ping     Ping
+	// PublicURL is where people and instances reach this curfew; empty: not said.
+	PublicURL string
+	Protect   Protect
+	Caps      Caps
+	Policies  []Policy
+	Notify    Notify
+}
+
+// Ping is the listener for pings.
+type Ping struct {
+	Listen string // address and port; empty: there is none
 }
 
 // Protect says what is never acted on.

@@ -23,7 +23,8 @@ type reader struct {
 	file     string
 	reg      Registry
 	cfg      *Config
-	mode     node // where the file says it
+	mode     node   // where the file says it
+	here     string // the path of the machine curfew runs in; empty: none is declared
 	problems Problems
 }
 
@@ -98,11 +99,13 @@ func (r *reader) config(root node) {
 	c.History = r.history(m.take("history"))
 	r.accounts(m.need("accounts", "write accounts: [{name: NAME, provider: PROVIDER}]"))
 	r.signals(m.take("signals"))
+	r.ping(m.take("ping"))
+	c.PublicURL = m.take("public_url").webURL()
 	r.protect(m.take("protect"))
 	r.caps(m.take("caps"))
 	r.policies(m.take("policies"))
 	r.notify(m.take("notify"))
-	m.notYet("listen", "ping", "public_url", "people")
+	m.notYet("listen", "people")
 	m.done()
 }
 

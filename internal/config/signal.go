@@ -10,7 +10,7 @@ import (
 // Signal is one entry of signals.
 type Signal struct {
 	Pos
-	Type    string // ssh or sim
+	Type    string // ssh, local or sim
 	Key     Secret // of ssh; zero: the platform's password
 	User    string // of ssh; empty: the platform's
 	Every   time.Duration
@@ -32,15 +32,21 @@ func (r *reader) signals(n node) {
 		case "ssh":
 			s.Key = m.take("key").secret()
 			s.User = m.take("user").name()
+		case "local":
+			if r.here == "" {
+				kind.bad("looks at the machine curfew runs in, and none is declared", "declare it: provider: machines with host: local")
+			}
 		case "sim":
 		case "":
 			m.free = true
 		default:
 			m.free = true
-			if contains([]string{"local", "ping", "prometheus", "metrics", "probe"}, s.Type) {
-				kind.bad(fmt.Sprintf("%q is not in this version", s.Type), "write ssh")
+			if s.Type == "ping" {
+				kind.bad("pings are no look", `write ping: {listen: "0.0.0.0:8421"} as a key of its own, beside signals`)
+			} else if contains([]string{"prometheus", "metrics", "probe"}, s.Type) {
+				kind.bad(fmt.Sprintf("%q is not in this version", s.Type), "write ssh or local")
 			} else {
-				kind.bad(fmt.Sprintf("%q is not a source of signals", s.Type), suggest(s.Type, []string{"ssh", "sim"}))
+				kind.bad(fmt.Sprintf("%q is not a source of signals", s.Type), suggest(s.Type, []string{"ssh", "local", "sim"}))
 			}
 		}
 		if first, twice := seen[s.Type]; twice && !m.free {

@@ -65,7 +65,10 @@ func (r *reader) runs(m *mapping, p *Policy) {
 		p.Pattern = &signals.Pattern{Policy: p.Name, Match: match}
 		p.set("process", process, source)
 	}
-	r.needsSignals(m, "looks at runs")
+	// Pings tell of runs without a look; processes are seen by looks alone.
+	if r.cfg.Ping.Listen == "" || process.given() {
+		r.needsSignals(m, "looks at runs")
+	}
 	p.Rule = &signals.RunRule{Policy: p.Name}
 	confirm := m.take("confirm").mapping()
 	looks, apart := confirm.take("looks"), confirm.take("apart")

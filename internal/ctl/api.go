@@ -36,6 +36,8 @@ type API interface {
 	Forget(ctx context.Context, account string) error
 	// Status tells how the daemon is.
 	Status(ctx context.Context) (Status, error)
+	// PingKey gives the key under which an instance's pings come.
+	PingKey(ctx context.Context, name string) (PingKey, error)
 }
 
 // Planned is what would be done with one instance.
@@ -137,6 +139,13 @@ type JournalQuery struct {
 type JournalAnswer struct {
 	Intents []fleet.Intent `json:"intents,omitempty"`
 	Steps   []store.Entry  `json:"steps,omitempty"`
+}
+
+// PingKey is the answer of [API.PingKey].
+type PingKey struct {
+	Ref  fleet.Ref `json:"ref"`
+	Name string    `json:"name"` // what people call the instance
+	Key  string    `json:"key"`
 }
 
 // Status tells how a daemon is.

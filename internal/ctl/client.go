@@ -67,6 +67,11 @@ func (c *Client) Status(ctx context.Context) (s Status, err error) {
 	return s, c.get(ctx, pathStatus, nil, &s)
 }
 
+// PingKey asks for [API.PingKey].
+func (c *Client) PingKey(ctx context.Context, name string) (k PingKey, err error) {
+	return k, c.get(ctx, pathPingKey, url.Values{"name": {name}}, &k)
+}
+
 // Journal asks for [API.Journal].
 func (c *Client) Journal(ctx context.Context, q JournalQuery) (a JournalAnswer, err error) {
 	v := url.Values{}

@@ -38,6 +38,11 @@ func (f *fake) Explain(_ context.Context, name string) (ctl.Explanation, error) 
 	return explanation(), f.err
 }
 
+func (f *fake) PingKey(_ context.Context, name string) (ctl.PingKey, error) {
+	f.asked = name
+	return pingKeyOf(), f.err
+}
+
 func (f *fake) Journal(_ context.Context, q ctl.JournalQuery) (ctl.JournalAnswer, error) {
 	f.asked = q
 	return ctl.JournalAnswer{Intents: []fleet.Intent{intent()}, Steps: []store.Entry{{ID: 1, Intent: 7, At: at(3), Step: "opened", Row: intent()}}}, f.err
@@ -94,6 +99,10 @@ func intent() fleet.Intent {
 		CreatedAt: at(1), Warn: 10 * time.Minute, AcceptedAt: at(2), Deadline: at(12), Cost: fleet.CNY(-5),
 		Attempts: []fleet.Attempt{{StartedAt: at(12), EndedAt: at(13), Fence: int64(code), Kind: "transient", Error: "gone away"}},
 	}
+}
+
+func pingKeyOf() ctl.PingKey {
+	return ctl.PingKey{Ref: ref(), Name: "exp-1", Key: "0d338dcc-a054-81ec-b909-0242ac120002"}
 }
 
 func planned() ctl.Planned {
@@ -184,6 +193,10 @@ func questions() map[string]question {
 		"explain": {
 			ask:  func(ctx context.Context, a ctl.API) (any, error) { return a.Explain(ctx, "名字 a/b&c=1") },
 			want: explanation(), asked: "名字 a/b&c=1",
+		},
+		"ping-key": {
+			ask:  func(ctx context.Context, a ctl.API) (any, error) { return a.PingKey(ctx, "名字 a/b&c=1") },
+			want: pingKeyOf(), asked: "名字 a/b&c=1",
 		},
 		"journal": {
 			ask: func(ctx context.Context, a ctl.API) (any, error) {

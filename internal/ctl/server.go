@@ -22,6 +22,7 @@ const (
 	pathList    = "/v1/list"
 	pathJournal = "/v1/journal"
 	pathStatus  = "/v1/status"
+	pathPingKey = "/v1/ping-key"
 	pathHold    = "/v1/hold"
 	pathAct     = "/v1/act"
 	pathApprove = "/v1/approve"
@@ -75,6 +76,9 @@ func Handler(api API) http.Handler {
 	read(pathStatus, func(r *http.Request) (any, error) { return api.Status(r.Context()) })
 	read(pathExplain, func(r *http.Request) (any, error) {
 		return api.Explain(r.Context(), r.URL.Query().Get("name"))
+	})
+	read(pathPingKey, func(r *http.Request) (any, error) {
+		return api.PingKey(r.Context(), r.URL.Query().Get("name"))
 	})
 	read(pathJournal, func(r *http.Request) (any, error) {
 		q, err := journalQuery(r)

@@ -43,7 +43,11 @@ func (x *Executor) LetGo(tx *store.Tx, i *fleet.Intent, why fleet.Reason) error 
 func (x *Executor) saveClosed(tx *store.Tx, i *fleet.Intent, was fleet.IntentState, seen fleet.Instance, outcome fleet.Outcome, why fleet.Reason) error {
 	i.State, i.Outcome, i.Why, i.ClosedAt, i.NextAt = fleet.IntentClosed, outcome, why, tx.Now, time.Time{}
 	if !seen.Ref.IsZero() && i.Action != fleet.Start {
-		i.Cost = bootCost(i.Subject, seen, tx.Now)
+		until := tx.Now
+		if why.Code == ReasonStartedAgain && i.Subject.Here {
+			until = i.StartedAt // it was down since about then, whenever that was found out
+		}
+		i.Cost = bootCost(i.Subject, seen, until)
 	}
 	if err := tx.SaveIntent(i, was, "closed"); err != nil {
 		return err

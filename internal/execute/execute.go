@@ -42,6 +42,12 @@ const (
 	ReasonNoEffect      fleet.Code = "execute.no-effect"
 	ReasonUnverified    fleet.Code = "execute.unverified"
 	ReasonNoProof       fleet.Code = "execute.no-proof"
+
+	// Of the machine that curfew itself runs in.
+	ReasonAsked         fleet.Code = "execute.asked"
+	ReasonLog           fleet.Code = "execute.log"
+	ReasonCommandFailed fleet.Code = "execute.command-failed"
+	ReasonRunsOn        fleet.Code = "execute.runs-on"
 )
 
 // Word is what the world answers when an intent is about to be carried out.
@@ -78,6 +84,9 @@ type World struct {
 	// Tell queues a notice in the transaction; one with the same key is not told
 	// again within repeat (for ever, if that is zero).
 	Tell func(tx *store.Tx, n notify.Notice, repeat time.Duration) error
+	// Heard waits until a channel has accepted the notice with this key, at most for
+	// so long. It comes back earlier where no channel can any more.
+	Heard func(ctx context.Context, key string, within time.Duration)
 }
 
 // Options are an executor's settings.
@@ -174,6 +183,12 @@ func (x *Executor) act(ctx context.Context, a providers.Account, i fleet.Intent)
 	case Against:
 		return time.Time{}, nil
 	}
+	if lastWord(seen, i) {
+		x.World.Heard(ctx, askedKey(i), lastWordWait)
+		if ctx.Err() != nil {
+			return time.Time{}, ctx.Err() // nothing was sent; settled at the next start
+		}
+	}
 	return x.write(ctx, a, i, seen)
 }
 
@@ -229,7 +244,9 @@ func (x *Executor) start(ctx context.Context, i *fleet.Intent, seen fleet.Instan
 			// Numbers begin anew with a new state: the time tells such attempts apart.
 			row.Token = fmt.Sprintf("curfew-%d-%d-%s", row.ID, len(row.Attempts)+1, strconv.FormatInt(tx.Now.UnixMilli(), 36))
 			row.Attempts = append(row.Attempts, fleet.Attempt{StartedAt: tx.Now, Fence: x.Store.Fence()})
-			err = tx.SaveIntent(&row, fleet.IntentPending, "started")
+			if err = tx.SaveIntent(&row, fleet.IntentPending, "started"); err == nil && lastWord(seen, row) {
+				err = x.tellAsked(tx, row, seen)
+			}
 		case PutOff:
 			err = x.savePutOff(tx, &row, answer)
 		default:
@@ -278,7 +295,14 @@ func (x *Executor) write(ctx context.Context, a providers.Account, i fleet.Inten
 		// Accepted, or not known, or in conflict with what is going on: only a read
 		// tells.
 		i.State, i.WrittenAt, i.NextAt = fleet.IntentWritten, tx.Now, tx.Now.Add(firstPause)
-		return tx.SaveIntent(&i, fleet.IntentStarted, "written")
+		if err := tx.SaveIntent(&i, fleet.IntentStarted, "written"); err != nil {
+			return err
+		}
+		if !seen.Here || err == nil {
+			return nil
+		}
+		// A command that failed has said so itself: people need not wait for reads.
+		return x.alarm(tx, i, seen, fleet.OutcomeFailedWrite, noEffect(i))
 	})
 	return i.NextAt, txErr
 }

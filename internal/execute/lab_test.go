@@ -42,9 +42,11 @@ type lab struct {
 	onRead func()                          // between a read's question and its answer
 	onLook func()
 	ask    func(tx *store.Tx, in fleet.Intent) (Answer, error)
+	heard  func(key string) // while a channel is waited for to take a notice
 
 	reads, looks, asks int
 	writes             []string // what was sent, and when
+	waits              []string // what was waited for to be heard
 	told               []notice
 }
 
@@ -143,6 +145,15 @@ func (l *lab) start() {
 				tx.After(func() { l.told = append(l.told, notice{time.Since(began), n}) })
 			}
 			return err
+		},
+		Heard: func(ctx context.Context, key string, within time.Duration) {
+			if within != lastWordWait {
+				l.t.Errorf("it waits %s to be heard", within)
+			}
+			l.waits = append(l.waits, key)
+			if l.heard != nil {
+				l.heard(key)
+			}
 		},
 	}})
 }

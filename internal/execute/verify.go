@@ -16,7 +16,7 @@ import (
 //
 //	as wanted                                        ─► done, or done-still-billing
 //	another boot, by a read later than the settle    ─► a stop: done, and started again
-//	time                                                a release: abandoned
+//	time, or from inside                                a release: abandoned
 //	on the way                                       ─► read again later
 //	unchanged, by a read later than the settle time  ─► no effect: pending again
 func (x *Executor) verify(ctx context.Context, a providers.Account, i fleet.Intent) (time.Time, error) {
@@ -42,7 +42,7 @@ func (x *Executor) verify(ctx context.Context, a providers.Account, i fleet.Inte
 		return x.readAgain(ctx, i, fleet.Because(ReasonNotFoundOnce, nil), max(a.Kind.SettleTime, firstPause)+time.Second)
 	case err != nil:
 		return x.readAgain(ctx, i, fleet.Because(ReasonReadFailed, fleet.Values{"error": fleet.Text(err.Error())}), max(pauseFor(i, began), retryPause(fleet.Intent{}, err)))
-	case i.Action != fleet.Start && !seen.Boot.Same(i.Boot) && seen.State.Up() && lagOver:
+	case i.Action != fleet.Start && !seen.Boot.Same(i.Boot) && seen.State.Up() && (lagOver || seen.Here):
 		if i.Action == fleet.Stop {
 			return time.Time{}, x.close(ctx, i, seen, fleet.OutcomeDone, fleet.Because(ReasonStartedAgain, nil))
 		}
@@ -60,7 +60,11 @@ func (x *Executor) quiet(i fleet.Intent) time.Time {
 	if i.State == fleet.IntentWritten {
 		return i.WrittenAt
 	}
-	return i.StartedAt.Add(x.WriteTimeout)
+	quiet := i.StartedAt.Add(x.WriteTimeout)
+	if lastWord(i.Subject, i) {
+		quiet = quiet.Add(lastWordWait)
+	}
+	return quiet
 }
 
 // closeReached says done, or done-still-billing where the platform is known to
@@ -96,25 +100,34 @@ func (x *Executor) again(ctx context.Context, i fleet.Intent, seen fleet.Instanc
 		was, why := row.State, noEffect(row)
 		row.State, row.HeldBack = fleet.IntentPending, why
 		row.NextAt = tx.Now
-		if len(row.Attempts) > 1 {
+		// A machine that did not power off from inside is nobody else's to stop.
+		first := len(row.Attempts) < 2 && !row.Subject.Here
+		if !first {
 			row.NextAt = tx.Now.Add(retryPause(row, nil))
 		}
 		i = row
 		if err := tx.SaveIntent(&row, was, "again"); err != nil {
 			return err
 		}
-		if len(row.Attempts) < 2 {
+		if first {
 			return nil
 		}
-		return x.alarm(tx, row, seen, why)
+		return x.alarm(tx, row, seen, fleet.OutcomeUnverified, why)
 	})
 	return i.NextAt, err
 }
 
 // noEffect says why the last attempt had none, as far as the platform told.
 func noEffect(i fleet.Intent) fleet.Reason {
-	if n := len(i.Attempts); n > 0 && i.Attempts[n-1].Error != "" {
+	n := len(i.Attempts)
+	failed := n > 0 && i.Attempts[n-1].Error != ""
+	switch {
+	case failed && i.Subject.Here:
+		return fleet.Because(ReasonCommandFailed, fleet.Values{"error": fleet.Text(i.Attempts[n-1].Error)})
+	case failed:
 		return fleet.Because(ReasonRefusedForNow, fleet.Values{"error": fleet.Text(i.Attempts[n-1].Error)})
+	case i.Subject.Here:
+		return fleet.Because(ReasonRunsOn, fleet.Values{"since": fleet.Moment(i.StartedAt)})
 	}
 	return fleet.Because(ReasonNoEffect, nil)
 }
@@ -139,7 +152,7 @@ func (x *Executor) readAgain(ctx context.Context, i fleet.Intent, why fleet.Reas
 		if tx.Now.Before(row.StartedAt.Add(alarmAfter)) {
 			return nil
 		}
-		return x.alarm(tx, row, row.Subject, fleet.Because(ReasonUnverified, fleet.Values{
+		return x.alarm(tx, row, row.Subject, fleet.OutcomeUnverified, fleet.Because(ReasonUnverified, fleet.Values{
 			"since": fleet.Moment(row.StartedAt), "why": fleet.Nested(why),
 		}))
 	})
@@ -148,9 +161,9 @@ func (x *Executor) readAgain(ctx context.Context, i fleet.Intent, why fleet.Reas
 
 // alarm tells that a write is not verified and what that costs meanwhile, again
 // with growing pauses.
-func (x *Executor) alarm(tx *store.Tx, i fleet.Intent, seen fleet.Instance, why fleet.Reason) error {
+func (x *Executor) alarm(tx *store.Tx, i fleet.Intent, seen fleet.Instance, outcome fleet.Outcome, why fleet.Reason) error {
 	repeat := min(max(tx.Now.Sub(firstTry(i))/2, time.Hour), 24*time.Hour)
-	i.Outcome = fleet.OutcomeUnverified
+	i.Outcome = outcome
 	i.Cost = bootCost(i.Subject, seen, tx.Now)
 	return x.World.Tell(tx, notify.Notice{
 		Key: noticeKey(i, "unverified"), Event: notify.EventAlarm, Severity: fleet.Critical, Category: fleet.CategoryAct,

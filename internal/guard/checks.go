@@ -18,6 +18,7 @@ const (
 	ReasonPeriodRefund    fleet.Code = "guard.period-refund"
 	ReasonChargeUnknown   fleet.Code = "guard.charge-unknown"
 	ReasonDataLost        fleet.Code = "guard.data-lost"
+	ReasonDataUnsure      fleet.Code = "guard.data-unsure"
 	ReasonDataDiscarded   fleet.Code = "guard.data-discarded"
 	ReasonProtected       fleet.Code = "guard.protected"
 	ReasonUnreadable      fleet.Code = "guard.unreadable"
@@ -52,6 +53,9 @@ func capability(in Input) Ruling {
 		return Ruling{Reason: fleet.Because(ReasonCannot, fleet.Values{
 			"action": fleet.Nested(ActionReason(in.Action)), "provider": fleet.Text(in.Thing.Provider),
 		})}
+	}
+	if why := in.Thing.Unable(in.Action); !why.IsZero() {
+		return Ruling{Reason: why}
 	}
 	return fine()
 }
@@ -101,6 +105,9 @@ func data(in Input) Ruling {
 	discard := len(in.Terms) > 0 && !slices.ContainsFunc(in.Terms, func(t fleet.Terms) bool { return !t.Discard })
 	if discard || (in.ByHand && in.Action.Destroys()) {
 		return Ruling{Answer: Allow, Reason: fleet.Because(ReasonDataDiscarded, nil)}
+	}
+	if in.Action == fleet.Stop && in.Thing.OnStop.KeepsData == fleet.KeepsUnknown {
+		return Ruling{Reason: fleet.Because(ReasonDataUnsure, nil)}
 	}
 	return Ruling{Reason: fleet.Because(ReasonDataLost, nil)}
 }

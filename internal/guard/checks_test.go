@@ -68,6 +68,12 @@ func TestEveryBranchOfEveryCheck(t *testing.T) {
 	unheard := func(in *Input) { in.AcceptedAt, in.Deadline = time.Time{}, time.Time{} }
 	keeps := func(k fleet.Keeps) func(*Input) { return func(in *Input) { in.Thing.OnStop.KeepsData = k } }
 	for _, c := range []checkCase{
+		{"not to this one, for its own reason", "capability", func(in *Input) {
+			in.Thing.Cannot = []fleet.Inability{{Action: fleet.Stop, Why: fleet.Because("provider.own-reason", nil)}}
+		}, Refuse, "provider.own-reason", time.Time{}},
+		{"something else not to this one", "capability", func(in *Input) {
+			in.Thing.Cannot = []fleet.Inability{{Action: fleet.Release, Why: fleet.Because("provider.own-reason", nil)}}
+		}, Allow, ReasonFine, time.Time{}},
 		{"what the platform can is fine", "capability", func(*Input) {}, Allow, ReasonFine, time.Time{}},
 		{"what the platform cannot is refused", "capability", func(in *Input) { in.Can = false }, Refuse, ReasonCannot, time.Time{}},
 		{"to keep is no act", "capability", func(in *Input) { in.Action = fleet.Keep }, Refuse, ReasonCannot, time.Time{}},
@@ -92,7 +98,7 @@ func TestEveryBranchOfEveryCheck(t *testing.T) {
 		{"a stop that keeps all data destroys nothing", "data", func(*Input) {}, Allow, ReasonFine, time.Time{}},
 		{"a stop that keeps a part", "data", keeps(fleet.KeepsPart), Refuse, ReasonDataLost, time.Time{}},
 		{"a stop that keeps nothing", "data", keeps(fleet.KeepsNone), Refuse, ReasonDataLost, time.Time{}},
-		{"a stop of which nobody says what it keeps", "data", keeps(fleet.KeepsUnknown), Refuse, ReasonDataLost, time.Time{}},
+		{"a stop of which nobody says what it keeps", "data", keeps(fleet.KeepsUnknown), Refuse, ReasonDataUnsure, time.Time{}},
 		{"a stop that loses data where all may go", "data", both(keeps(fleet.KeepsNone), term(func(t *fleet.Terms) { t.Discard = true })), Allow, ReasonDataDiscarded, time.Time{}},
 		{"a release without a word on data", "data", both(released, term(func(t *fleet.Terms) { t.Discard = false })), Refuse, ReasonDataLost, time.Time{}},
 		{"a release that says so", "data", released, Allow, ReasonDataDiscarded, time.Time{}},

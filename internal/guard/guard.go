@@ -97,8 +97,9 @@ type Input struct {
 // effect is what the act amounts to, never less than what is known of it here.
 func (in Input) effect() fleet.Action {
 	effect := max(in.Action, in.Effect)
-	if in.Action == fleet.Stop && in.Thing.OnStop.KeepsData != fleet.KeepsAll {
-		effect = max(effect, fleet.Release)
+	loses := in.Action.Destroys() || in.Effect.Destroys() || in.Action == fleet.Stop && in.Thing.OnStop.KeepsData != fleet.KeepsAll
+	if loses && !effect.Destroys() {
+		effect = fleet.Release // an order ranks higher, and destroys nothing
 	}
 	return effect
 }

@@ -119,16 +119,37 @@ func readIntent(ctx context.Context, q querier, id int64) (fleet.Intent, error) 
 	return is[0], nil
 }
 
-// OpenIntents reads every intent that has not ended, oldest first.
-func (t *Tx) OpenIntents() ([]fleet.Intent, error) { return openIntents(t.ctx, t.tx) }
+const selectOpen = `SELECT body FROM intents WHERE state <> 'closed' ORDER BY id`
 
 // OpenIntents reads every intent that has not ended, oldest first.
-func (s *Store) OpenIntents(ctx context.Context) ([]fleet.Intent, error) {
-	return openIntents(ctx, s.r)
+func (t *Tx) OpenIntents() ([]fleet.Intent, error) {
+	return bodies[fleet.Intent](t.ctx, t.tx, selectOpen)
 }
 
-func openIntents(ctx context.Context, q querier) ([]fleet.Intent, error) {
-	return bodies[fleet.Intent](ctx, q, `SELECT body FROM intents WHERE state <> 'closed' ORDER BY id`)
+// OpenIntents reads every intent that has not ended, oldest first. It is asked at
+// every turn, and most answers are the one before: intents that did not change
+// are not decoded again, and are for reading only.
+func (s *Store) OpenIntents(ctx context.Context) ([]fleet.Intent, error) {
+	all, err := texts(ctx, s.r, selectOpen)
+	if err != nil {
+		return nil, err
+	}
+	s.decoding.Lock()
+	defer s.decoding.Unlock()
+	before := s.decoded
+	s.decoded = make(map[string]fleet.Intent, len(all))
+	var out []fleet.Intent
+	for _, text := range all {
+		i, known := before[text]
+		if !known {
+			if i, err = decode[fleet.Intent](text); err != nil {
+				return nil, err
+			}
+		}
+		s.decoded[text] = i
+		out = append(out, i)
+	}
+	return out, nil
 }
 
 // Intents reads the newest intents, newest first.

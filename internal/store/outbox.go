@@ -189,6 +189,30 @@ func (t *Tx) Announcing(intent int64) (bool, error) {
 	return n > 0, nil
 }
 
+// Delivered reports whether a channel has accepted the notice with this key, and
+// whether it is still on its way to one.
+func (s *Store) Delivered(ctx context.Context, key string) (accepted, waiting bool, err error) {
+	rows, err := s.r.QueryContext(ctx, `SELECT o.done_at, o.verdict FROM outbox o JOIN notices n ON n.id = o.notice WHERE n.key = $1`, key)
+	if err != nil {
+		return false, false, fmt.Errorf("state: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var done int64
+		var body string
+		if err := rows.Scan(&done, &body); err != nil {
+			return false, false, fmt.Errorf("state: %w", err)
+		}
+		var v notify.Verdict
+		if done == 0 {
+			waiting = true
+		} else if json.Unmarshal([]byte(body), &v) == nil && v.Kind == notify.VerdictOK {
+			accepted = true
+		}
+	}
+	return accepted, waiting, rows.Err()
+}
+
 // accepted moves the deadline of the intent that a delivery announced: it counts
 // from the first acceptance and only ever moves later.
 func (t *Tx) accepted(d notify.Delivery, now time.Time) error {

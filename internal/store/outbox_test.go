@@ -340,3 +340,33 @@ func TestAnAnnouncementIsOnItsWayUntilEveryChannelThatOpensHasEnded(t *testing.T
 	d.record(to("wecom", ds)[0], notify.VerdictPermanent, time.Time{})
 	waits(false, "only one waits that does not open")
 }
+
+func TestANoticeIsDeliveredOnceAChannelTookIt(t *testing.T) {
+	d := open(t)
+	want := func(when string, accepted, waiting bool) {
+		t.Helper()
+		a, w, err := d.Delivered(t.Context(), "k")
+		if err != nil || a != accepted || w != waiting {
+			t.Errorf("%s: accepted %v, waiting %v (%v), want %v, %v", when, a, w, err, accepted, waiting)
+		}
+	}
+	want("never told", false, false)
+	d.do(func(tx *Tx) error {
+		_, err := tx.Enqueue(notify.Notice{Key: "other"}, []Address{{"slack", false}}, time.Time{})
+		return err
+	})
+	d.record(d.due()[0], notify.VerdictOK, time.Time{})
+	want("another was told", false, false)
+	d.do(func(tx *Tx) error {
+		_, err := tx.Enqueue(notify.Notice{Key: "k"}, []Address{{"slack", false}, {"wecom", false}}, time.Time{})
+		return err
+	})
+	want("queued", false, true)
+	ds := d.due()
+	d.record(to("slack", ds)[0], notify.VerdictRetry, d.now().Add(time.Minute))
+	want("to be tried again", false, true)
+	d.record(to("wecom", ds)[0], notify.VerdictPermanent, time.Time{})
+	want("refused by one", false, true)
+	d.record(to("slack", ds)[0], notify.VerdictOK, time.Time{})
+	want("taken by the other", true, false)
+}

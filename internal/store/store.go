@@ -65,6 +65,9 @@ type Store struct {
 	fence    int64
 	onCommit func(Phase, bool) error
 	writing  sync.Mutex
+
+	decoding sync.Mutex              // guards what follows
+	decoded  map[string]fleet.Intent // the open intents last read, by their text
 }
 
 // Open opens or creates the state, brings its tables up to date and takes the
@@ -269,27 +272,47 @@ func number(ctx context.Context, q querier, name string) (int64, error) {
 
 // bodies reads one column of JSON into values.
 func bodies[T any](ctx context.Context, q querier, query string, args ...any) ([]T, error) {
+	all, err := texts(ctx, q, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	var out []T
+	for _, text := range all {
+		v, err := decode[T](text)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// texts reads one column of text.
+func texts(ctx context.Context, q querier, query string, args ...any) ([]string, error) {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("state: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
-	var out []T
+	var out []string
 	for rows.Next() {
-		var body string
-		if err := rows.Scan(&body); err != nil {
+		var text string
+		if err := rows.Scan(&text); err != nil {
 			return nil, fmt.Errorf("state: %w", err)
 		}
-		var v T
-		if err := json.Unmarshal([]byte(body), &v); err != nil {
-			return nil, fmt.Errorf("state: a row cannot be read: %w", err)
-		}
-		out = append(out, v)
+		out = append(out, text)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("state: %w", err)
 	}
 	return out, nil
+}
+
+func decode[T any](text string) (v T, err error) {
+	if err = json.Unmarshal([]byte(text), &v); err != nil {
+		err = fmt.Errorf("state: a row cannot be read: %w", err)
+	}
+	return v, err
 }
 
 func encode(v any) (string, error) {

@@ -25,5 +25,6 @@ func appTexts() entries {
 		"app.blind":          {"nothing was seen inside it since {{.since}}, so no policy will act on it: {{.why}}", "自 {{.since}} 起看不到它的内部情况，策略不会对它操作：{{.why}}"},
 	}
 	maps.Copy(all, cliTexts())
+	maps.Copy(all, pingTexts())
 	return all
 }

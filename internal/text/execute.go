@@ -17,7 +17,14 @@ func executeTexts() entries {
 		"execute.refused-for-now":       {"the platform refuses for now: {{.error}}", "平台暂时拒绝：{{.error}}"},
 		"execute.no-effect":             {"the request had no effect; it is tried again", "请求没有生效，将重试"},
 		"execute.unverified":            {"sent at {{.since}}, and the platform does not show the effect: {{.why}}", "{{.since}} 已发出，但平台尚未显示结果：{{.why}}"},
-		"execute.no-proof":              {"{{.provider}} gives no proof that billing ended; look at the bill", "{{.provider}} 不提供停止计费的凭证，请核对账单"},
-		"observe.poll-failed":           {"{{.kind}}: {{.error}}", "{{.kind}}：{{.error}}"},
+		"execute.asked": {
+			"asking it to power off, not verified from outside: curfew runs in it and ends with it; the next message comes when it is started again, or if it runs on",
+			"正在要求其关机，无法从外部核实：curfew 就运行在其中，会随之停止；再次开机或关机失败时才会有下一条消息",
+		},
+		"execute.log":            {"last lines of its log:\n{{.log}}", "日志末尾：\n{{.log}}"},
+		"execute.command-failed": {"the command failed and it runs on, so it goes on costing; tried again: {{.error}}", "命令执行失败，机器仍在运行并计费，将重试：{{.error}}"},
+		"execute.runs-on":        {"asked to power off at {{.since}}, and it runs on, so it goes on costing; tried again", "{{.since}} 已要求关机，但机器仍在运行并计费，将重试"},
+		"execute.no-proof":       {"{{.provider}} gives no proof that billing ended; look at the bill", "{{.provider}} 不提供停止计费的凭证，请核对账单"},
+		"observe.poll-failed":    {"{{.kind}}: {{.error}}", "{{.kind}}：{{.error}}"},
 	}
 }

@@ -11,6 +11,7 @@ func guardTexts() entries {
 		"guard.period-refund":    {"prepaid until {{.end}}, {{.refund}} refundable", "包周期实例，{{.end}} 到期，可退 {{.refund}}"},
 		"guard.charge-unknown":   {"how it is paid for is not known", "计费方式未知"},
 		"guard.data-lost":        {"it would destroy data; say data: discard if it may go", "会丢失数据；如可丢弃请写 data: discard"},
+		"guard.data-unsure":      {"whether a stop keeps the data is not known, so it counts as lost; say data: discard if it may go, or, for a machine you declared, on_stop: {keeps_data: all} if it stays", "关机是否保留数据未知，按丢失处理；如可丢弃请写 data: discard；如果是自己声明的机器且关机保留数据，请声明 on_stop: {keeps_data: all}"},
 		"guard.data-discarded":   {"its data may be discarded", "数据可以丢弃"},
 		"guard.protected":        {"protected by {{.by}}", "受保护：{{.by}}"},
 		"guard.unreadable":       {"its labels could not be read, so it is protected", "标签读取失败，按受保护处理"},

@@ -4,6 +4,7 @@ func notifyTexts() entries {
 	return entries{
 		// Titles: one line, also what a phone shows on its lock screen.
 		"notify.title.pending":       {"Will {{.action}} {{.name}} at {{.at}} (in {{.in}})", "{{.at}} 将{{.action}}：{{.name}}（{{.in}}后）"},
+		"notify.title.asked":         {"Asking now: {{.action}} {{.name}}", "正在{{.action}}：{{.name}}"},
 		"notify.title.put-off":       {"Waiting to {{.action}} {{.name}}", "暂缓{{.action}}：{{.name}}"},
 		"notify.title.abandoned":     {"Will not {{.action}} {{.name}} after all", "已取消{{.action}}：{{.name}}"},
 		"notify.title.done":          {"Done: {{.action}} {{.name}}", "已{{.action}}：{{.name}}"},

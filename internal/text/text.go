@@ -34,7 +34,7 @@ type entries map[fleet.Code]entry
 // areas lists every file's texts.
 func areas() []entries {
 	return []entries{
-		actionTexts(), signalTexts(), sshTexts(), policyTexts(), guardTexts(),
+		actionTexts(), signalTexts(), sshTexts(), localTexts(), policyTexts(), guardTexts(),
 		executeTexts(), providerTexts(), notifyTexts(), appTexts(),
 	}
 }

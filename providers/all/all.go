@@ -4,6 +4,7 @@ package all
 import (
 	"curfew/providers"
 	"curfew/providers/autodl"
+	"curfew/providers/machines"
 	"curfew/providers/sim"
 )
 
@@ -11,6 +12,7 @@ import (
 func Kinds() []providers.Kind {
 	return []providers.Kind{
 		autodl.Kind(),
+		machines.Kind(),
 		sim.Kind(),
 	}
 }

@@ -33,6 +33,9 @@ func (c *Cloud) Source(every, timeout time.Duration) *Source {
 // Name is sim.
 func (s *Source) Name() string { return "sim" }
 
+// Applies says yes: a world has nothing but its own instances.
+func (s *Source) Applies(fleet.Instance) bool { return true }
+
 // Close does nothing.
 func (s *Source) Close() error { return nil }
 

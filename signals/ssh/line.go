@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"curfew/fleet"
+	"curfew/internal/look"
 	"curfew/internal/sshx"
 )
 
@@ -30,13 +31,6 @@ const (
 	// accessStale is after which time an address that does not answer is asked
 	// for again.
 	accessStale = 10 * time.Minute
-	// answerLimit bounds the answer of a look; a box with thousands of processes
-	// stays well below it.
-	answerLimit = 4 << 20
-	// clockJitter is the difference below which two measurements of the box's
-	// clock are the same: whole seconds, and the way there and back. Start times
-	// that wander would look like new processes.
-	clockJitter = 2 * time.Second
 )
 
 // line is the way to one instance in one boot.
@@ -51,8 +45,7 @@ type line struct {
 	refused bool         // the login was refused with the present access
 	why     fleet.Reason // why access is not to be had, or was refused
 
-	ahead    time.Duration // the box's clock minus ours
-	measured bool
+	clock look.Clock
 }
 
 // look looks once and always gives evidence.
@@ -81,25 +74,21 @@ func (l *line) try(ctx context.Context, i fleet.Instance) (facts fleet.Facts, wh
 		}
 	}
 	s := l.source
-	q := question{ask: s.o.Ask(i), cards: i.GPU.Count, zone: s.o.Zone}
-	mark := nonce()
+	one := look.Ask(look.Question{Ask: s.o.Ask(i), Cards: i.GPU.Count, Zone: s.o.Zone}, s.o.Timeout/2)
 	began := s.o.Now()
-	out, err := l.conn.Feed(ctx, lookCommand, []byte(script(mark, q.ask, s.o.Timeout/2)), answerLimit)
+	out, err := l.conn.Feed(ctx, look.Command, one.Script, look.AnswerLimit)
 	ended := s.o.Now()
 	if err != nil && !errors.Is(err, sshx.ErrTooMuch) && !errors.Is(err, sshx.ErrCommand) {
 		l.hangUp()
 	}
-	a := split(out, mark)
-	c, ok := a.clock()
+	facts, ok := one.Read(out, &l.clock, began, ended, cutBy(err))
 	switch {
 	case !ok && err != nil:
 		return fleet.Facts{}, l.reason(err), errors.Is(err, sshx.ErrLost)
 	case !ok:
 		return fleet.Facts{}, fleet.Because(ReasonGarbled, fleet.Values{"said": fleet.Text(l.quote(out))}), false
 	}
-	l.measure(c.ahead(began, ended))
-	q.ahead, q.cut = l.ahead, cutBy(err)
-	return read(a, c, q), fleet.Reason{}, false
+	return facts, fleet.Reason{}, false
 }
 
 // cutBy says in a few words why an answer that began did not end.
@@ -115,12 +104,6 @@ func cutBy(err error) string {
 		return "the look was killed"
 	}
 	return ""
-}
-
-func (l *line) measure(ahead time.Duration) {
-	if moved := ahead - l.ahead; !l.measured || moved > clockJitter || moved < -clockJitter {
-		l.ahead, l.measured = ahead, true
-	}
 }
 
 // connect logs in. After a refusal it asks once more how to, for the platform
@@ -164,7 +147,7 @@ func (l *line) learn(ctx context.Context, i fleet.Instance) (asked bool, why fle
 	a, err := l.source.o.Access(ctx, i)
 	switch {
 	case err != nil:
-		l.why = fleet.Because(ReasonAccess, fleet.Values{"error": fleet.Text(short(err.Error()))})
+		l.why = fleet.Because(ReasonAccess, fleet.Values{"error": fleet.Text(look.Short(err.Error()))})
 		return true, l.why
 	case a.Host == "" || a.User == "":
 		l.why = fleet.Because(ReasonAccess, fleet.Values{"error": fleet.Text("no host or no user was told")})
@@ -216,9 +199,9 @@ func (l *line) reason(err error) fleet.Reason {
 // greetings repeat it.
 func (l *line) quote(out []byte) string {
 	if l.access.Password == "" {
-		return short(string(out))
+		return look.Short(string(out))
 	}
-	return short(strings.ReplaceAll(string(out), l.access.Password, "***"))
+	return look.Short(strings.ReplaceAll(string(out), l.access.Password, "***"))
 }
 
 // cause gives the innermost words of an error; what is around them only repeats
@@ -230,5 +213,5 @@ func cause(err error) fleet.Value {
 	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
 		err = next
 	}
-	return fleet.Text(short(err.Error()))
+	return fleet.Text(look.Short(err.Error()))
 }

@@ -3,7 +3,6 @@ package ssh
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"net"
 	"sync"
@@ -74,6 +73,10 @@ func New(o Options) (*Source, error) {
 // Name is ssh.
 func (s *Source) Name() string { return "ssh" }
 
+// Applies leaves out the machine that curfew itself runs in: it is not logged in
+// to.
+func (s *Source) Applies(i fleet.Instance) bool { return !i.Here }
+
 // freshFor is how long one look may be relied on.
 func (s *Source) freshFor() time.Duration { return 2*s.o.Every + s.o.Timeout }
 
@@ -140,6 +143,3 @@ func (s *Source) closeUnused() {
 		}
 	}
 }
-
-// nonce gives the mark of one look's sections.
-func nonce() string { return "curfew-" + rand.Text() }

@@ -1,4 +1,4 @@
-package ssh
+package look
 
 import (
 	"maps"

@@ -1,4 +1,4 @@
-package ssh
+package look
 
 import (
 	"fmt"
@@ -64,7 +64,7 @@ func readCards(s section, want int, cut string) ([]fleet.Card, string) {
 // shows no device of any maker has none.
 func noTool(s section, want int) string {
 	if devices := s.lines(); len(devices) > 0 {
-		return "there is no nvidia-smi to read " + short(devices[0])
+		return "there is no nvidia-smi to read " + Short(devices[0])
 	}
 	if want > 0 {
 		return fmt.Sprintf("there is no nvidia-smi, but there should be cards: %d", want)
@@ -80,14 +80,14 @@ func readCard(line string) (fleet.Card, string) {
 		fields[n] = strings.TrimSpace(fields[n])
 	}
 	if len(fields) != 5 && len(fields) != 6 {
-		return fleet.Card{}, "nvidia-smi: " + short(line)
+		return fleet.Card{}, "nvidia-smi: " + Short(line)
 	}
 	index, err := strconv.ParseUint(fields[0], 10, 16)
 	if err != nil || fields[1] == "" {
-		return fleet.Card{}, "nvidia-smi: " + short(line)
+		return fleet.Card{}, "nvidia-smi: " + Short(line)
 	}
 	c := fleet.Card{
-		Index: int(index), Model: short(fields[1]),
+		Index: int(index), Model: Short(fields[1]),
 		Utilization: measure(fields[2]), MemoryMB: measure(fields[3]), PowerW: measure(fields[4]),
 		MIG: len(fields) == 6 && fields[5] == "Enabled",
 	}
@@ -102,7 +102,7 @@ func noUtilization(line string, c fleet.Card) string {
 	if c.MIG {
 		return fmt.Sprintf("card %d is in MIG mode, which has no utilisation", c.Index)
 	}
-	return fmt.Sprintf("card %d: utilisation is %s", c.Index, short(strings.Split(line, ",")[2]))
+	return fmt.Sprintf("card %d: utilisation is %s", c.Index, Short(strings.Split(line, ",")[2]))
 }
 
 // measure reads a figure; [N/A], [Not Supported], ERR! and the like are none.

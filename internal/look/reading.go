@@ -1,4 +1,4 @@
-package ssh
+package look
 
 import (
 	"strconv"
@@ -57,7 +57,7 @@ func readLoad(s section, cut string) (float64, string) {
 	first, _, _ := strings.Cut(strings.TrimSpace(s.body), " ")
 	load, ok := number(first)
 	if !ok {
-		return 0, "unclear: " + short(s.body)
+		return 0, "unclear: " + Short(s.body)
 	}
 	return load, ""
 }
@@ -91,13 +91,13 @@ func readFile(s section, q question, log bool) fleet.FileFact {
 		if why := s.failed(q.cut); strings.TrimSpace(line) == "" || why == "timed out" {
 			return fleet.FileFact{Err: why}
 		}
-		return fleet.FileFact{Err: short(line)}
+		return fleet.FileFact{Err: Short(line)}
 	}
 	when, bytes, _ := strings.Cut(line, " ")
 	at, ok := unix(when)
 	size, err := strconv.ParseInt(bytes, 10, 64)
 	if !ok || err != nil || size < 0 {
-		return fleet.FileFact{Err: "unclear: " + short(line)}
+		return fleet.FileFact{Err: "unclear: " + Short(line)}
 	}
 	f := fleet.FileFact{Exists: true, ModTime: at.Add(-q.ahead), Size: size}
 	if !log {
@@ -120,9 +120,9 @@ func number(s string) (float64, bool) {
 	return n, err == nil
 }
 
-// short makes something foreign fit for a message: its first line, printable,
+// Short makes something foreign fit for a message: its first line, printable,
 // not long.
-func short(s string) string {
+func Short(s string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
 	line = strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) && r != utf8.RuneError {

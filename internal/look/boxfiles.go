@@ -1,4 +1,4 @@
-package ssh
+package look
 
 import (
 	"cmp"
@@ -49,12 +49,12 @@ func readRuns(s section, q question) ([]fleet.BoxRun, string) {
 // readRun reads "run ID/ words", or says what is wrong with it.
 func readRun(line string, ahead time.Duration) (fleet.BoxRun, string) {
 	if name, locked := strings.CutPrefix(line, "locked "); locked {
-		return fleet.BoxRun{}, "run file " + short(name) + " cannot be read"
+		return fleet.BoxRun{}, "run file " + Short(name) + " cannot be read"
 	}
 	rest, ok := strings.CutPrefix(line, "run ")
 	id, words, ok2 := strings.Cut(rest, "/")
 	if !ok || !ok2 || !runID(id) {
-		return fleet.BoxRun{}, "unclear run file: " + short(line)
+		return fleet.BoxRun{}, "unclear run file: " + Short(line)
 	}
 	r := fleet.BoxRun{ID: id}
 	for word := range strings.FieldsSeq(words) {
@@ -78,7 +78,7 @@ func readRun(line string, ahead time.Duration) (fleet.BoxRun, string) {
 			r.PIDGone = true
 		}
 		if !ok {
-			return fleet.BoxRun{}, "run file " + id + ": unclear " + short(word)
+			return fleet.BoxRun{}, "run file " + id + ": unclear " + Short(word)
 		}
 	}
 	if r.StartedAt.IsZero() {
@@ -119,7 +119,7 @@ func readHold(s section, c clock, q question) (time.Time, string) {
 	when, content, _ := strings.Cut(s.body, "\n")
 	written, ok := unix(when)
 	if !ok {
-		return time.Time{}, "unclear: " + short(s.body)
+		return time.Time{}, "unclear: " + Short(s.body)
 	}
 	wish, _, _ := strings.Cut(strings.TrimSpace(content), "\n")
 	wish = strings.TrimSpace(wish)
@@ -130,7 +130,7 @@ func readHold(s section, c clock, q question) (time.Time, string) {
 	// A time of day is that of the zone, so the box's clock is corrected first.
 	until, ok := holdUntil(written.Add(-q.ahead), wish, zone)
 	if !ok {
-		return time.Time{}, "~/.curfew/hold says " + strconv.Quote(short(wish)) + "; write 2h or 08:00"
+		return time.Time{}, "~/.curfew/hold says " + strconv.Quote(Short(wish)) + "; write 2h or 08:00"
 	}
 	return until, ""
 }

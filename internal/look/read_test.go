@@ -1,4 +1,4 @@
-package ssh
+package look
 
 import (
 	"flag"
@@ -259,7 +259,7 @@ func TestScriptNeverShowsWhatItAsksFor(t *testing.T) {
 	if strings.Contains(s, "bad") || strings.Contains(s, "'file 4'") {
 		t.Error("a path that no shell can hold was asked")
 	}
-	if strings.Contains(lookCommand, "MARK") {
+	if strings.Contains(Command, "MARK") {
 		t.Error("the command line holds the mark")
 	}
 }

@@ -1,4 +1,4 @@
-package ssh
+package look
 
 import (
 	"bytes"
@@ -64,7 +64,7 @@ func (s section) failed(cut string) string {
 	case s.status == "137" || s.status == "124":
 		return "timed out"
 	case s.status != "0":
-		return "failed with status " + short(s.status)
+		return "failed with status " + Short(s.status)
 	}
 	return ""
 }

@@ -1,4 +1,4 @@
-package ssh
+package look
 
 import (
 	"fmt"
@@ -8,10 +8,10 @@ import (
 	"curfew/signals"
 )
 
-// lookCommand is the whole command line of a look: the script comes on standard
+// Command is the whole command line of a look: the script comes on standard
 // input, so that no name a person gave can be seen, or matched, in a process
 // list. It also works where the login shell is not a POSIX one.
-const lookCommand = "exec sh -s curfew-look"
+const Command = "exec " + lookArgs
 
 // tailBytes is how much of a log's end is read.
 const tailBytes = 4096
