@@ -76,23 +76,31 @@ func Listen(path string) (net.Listener, error) {
 		return nil, fmt.Errorf("socket %s: %w", path, err)
 	}
 	l.SetUnlinkOnClose(false)
-	if err := errors.Join(os.Chmod(fresh, 0o600), os.Rename(fresh, path)); err != nil {
+	made, err := os.Lstat(fresh)
+	if err := errors.Join(err, os.Chmod(fresh, 0o600), os.Rename(fresh, path)); err != nil {
 		return nil, errors.Join(fmt.Errorf("socket %s: %w", path, err), l.Close(), os.RemoveAll(fresh))
 	}
-	return &socket{UnixListener: l, path: path}, nil
+	return &socket{UnixListener: l, path: path, made: made}, nil
 }
 
 // socket takes its file away when it is closed.
 type socket struct {
 	*net.UnixListener
 	path string
+	made os.FileInfo
 	once sync.Once
 	err  error
 }
 
-// Close stops listening and removes the file.
+// Close stops listening and removes the file, unless that is another daemon's by
+// now, or gone.
 func (s *socket) Close() error {
-	s.once.Do(func() { s.err = errors.Join(os.Remove(s.path), s.UnixListener.Close()) })
+	s.once.Do(func() {
+		if now, err := os.Lstat(s.path); err == nil && os.SameFile(now, s.made) {
+			s.err = os.Remove(s.path)
+		}
+		s.err = errors.Join(s.err, s.UnixListener.Close())
+	})
 	return s.err
 }
 

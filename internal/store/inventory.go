@@ -82,7 +82,7 @@ func (t *Tx) ForgetAccount(identity string) error {
 
 // ofThings are the tables that tell of things and are of no use without them. A
 // run that outlived its thing would speak of the next one under its reference.
-func ofThings() []string { return []string{"segments", "runs", "pins"} }
+func ofThings() []string { return []string{"segments", "runs", "pins", "box_holds"} }
 
 // SaveScope remembers how the last polls of a scope went.
 func (t *Tx) SaveScope(s policies.ScopeState) error {
@@ -343,6 +343,7 @@ func (t *Tx) Prune(keep time.Duration) error {
 		`DELETE FROM outbox WHERE done_at > 0 AND done_at < $1`,
 		`DELETE FROM notices WHERE at < $1 AND id NOT IN (SELECT notice FROM outbox)`,
 		`DELETE FROM holds WHERE until < $1`,
+		`DELETE FROM box_holds WHERE until < $1`,
 		`DELETE FROM journal WHERE at < $1 AND intent NOT IN (SELECT id FROM intents WHERE state <> 'closed')`,
 		`DELETE FROM things WHERE gone_at > 0 AND gone_at < $1
 			AND ref NOT IN (SELECT ref FROM intents WHERE state <> 'closed')`,

@@ -203,9 +203,21 @@ func TestTheBillAddsUp(t *testing.T) {
 			full[s.ID] = s.State == fleet.StateRunning || s.StopEndsBilling == "no"
 			b.MustAdd(s)
 		}
+		// note remembers what each costs in its state, for while it is released.
+		note := func() {
+			for id, s := range specs {
+				switch b.State(id) {
+				case fleet.StateStarting, fleet.StateRunning, fleet.StateStopping:
+					full[id] = true
+				case fleet.StateStopped:
+					full[id] = s.StopEndsBilling == "no"
+				}
+			}
+		}
 		model := map[string]int64{}
 		before := b.wallet()
 		for range rapid.IntRange(1, 8).Draw(rt, "steps") {
+			note()
 			id := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(rt, "id")
 			switch rapid.IntRange(0, 3).Draw(rt, "what") {
 			case 0:
@@ -216,13 +228,9 @@ func TestTheBillAddsUp(t *testing.T) {
 				_ = b.UserReleases(id)
 			}
 			for range rapid.IntRange(1, 90).Draw(rt, "seconds") {
+				note()
 				for id, s := range specs {
-					switch b.State(id) {
-					case fleet.StateStarting, fleet.StateRunning, fleet.StateStopping:
-						full[id] = true
-					case fleet.StateStopped:
-						full[id] = s.StopEndsBilling == "no"
-					case fleet.StateReleased:
+					if b.State(id) == fleet.StateReleased {
 						continue
 					}
 					if full[id] {
