@@ -327,7 +327,11 @@ func (p *page) reference() {
 	if p.intent.ID != 0 {
 		words = "#" + strconv.FormatInt(p.intent.ID, 10) + " · " + words
 	}
-	p.lines = append(p.lines, line{words: words, code: "curfew explain " + p.argument()})
+	code := "curfew explain " + p.argument()
+	if p.subject.Ref.Kind == fleet.KindAccount {
+		code = "curfew ls" // which says how each account is; explain is about one instance
+	}
+	p.lines = append(p.lines, line{words: words, code: code})
 }
 
 // bareWord reports whether a shell takes the word as it is.

@@ -127,6 +127,13 @@ func (a *App) open(ctx context.Context, cfg *config.Config) (err error) {
 		return fmt.Errorf("read the runs: %w", err)
 	}
 	a.seen.runs = runs
+	holds, err := a.store.BoxHolds(ctx)
+	if err != nil {
+		return fmt.Errorf("read the hold files: %w", err)
+	}
+	for _, h := range holds {
+		a.seen.holds[h.Ref] = h
+	}
 	a.exec = execute.New(execute.Options{
 		Store: a.store, Now: a.clock.Now, Log: a.log, WriteTimeout: writeTimeout,
 		World: execute.World{Account: a.account, Read: a.read, Look: a.lookNow, Ask: a.ask, Tell: a.tell, Heard: a.heard},
@@ -251,7 +258,9 @@ func (a *App) heartbeat(ctx context.Context) error {
 
 // fatal reports whether an error means that this daemon must stop acting for
 // good.
-func fatal(err error) bool { return errors.Is(err, store.ErrFenced) }
+func fatal(err error) bool {
+	return errors.Is(err, store.ErrFenced) || errors.Is(err, store.ErrReplaced)
+}
 
 // databaseIs remembers whether the state can be written, and says so once.
 func (a *App) databaseIs(err error) {

@@ -337,17 +337,13 @@ func holdsOf(all []fleet.Hold, ref fleet.Ref) []fleet.Hold {
 	return out
 }
 
-// boxHold is the hold file of the newest look inside, for as long as it lasts:
-// a hold outlives the look that saw it.
+// boxHold is the end of the hold file, for as long as it lasts: a hold outlives
+// the look that saw it, and the daemon that looked.
 func (a *App) boxHold(i fleet.Instance) time.Time {
-	looks, _ := a.evidence(i.Ref)
-	var until time.Time
-	for _, e := range looks {
-		if e.Boot.Same(i.Boot) && e.Facts.HoldUntil.After(until) {
-			until = e.Facts.HoldUntil
-		}
+	if h := a.heldInside(i.Ref); h.Boot.Same(i.Boot) {
+		return h.Until
 	}
-	return until
+	return time.Time{}
 }
 
 // protection says whether the file or the platform protects an instance. Labels or

@@ -122,6 +122,8 @@ func (a *App) tellFindings(ctx context.Context, rt *runtime, findings []fleet.Fi
 		}
 		if t, ok := a.inv.Get(f.Ref); ok {
 			n.Subject = t.Instance
+		} else if name, ok := rt.accountName(f.Ref.Account); ok && f.Ref.Kind == fleet.KindAccount {
+			n.Subject.Name = name
 		}
 		if err := a.store.Update(ctx, func(tx *store.Tx) error { return a.tell(tx, n, 0) }); err != nil {
 			return err
@@ -165,7 +167,7 @@ func (a *App) tellBack(ctx context.Context, rt *runtime, key string) error {
 		}
 		return a.tell(tx, notify.Notice{
 			Event: notify.EventResolved, Severity: fleet.Info, Category: fleet.CategoryHealth,
-			Subject: fleet.Instance{Ref: ref}, Reason: fleet.Because(ReasonAccountBack, fleet.Values{"account": fleet.Text(name)}),
+			Subject: fleet.Instance{Ref: ref, Name: name}, Reason: fleet.Because(ReasonAccountBack, fleet.Values{"account": fleet.Text(name)}),
 		}, 0)
 	})
 }

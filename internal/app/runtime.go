@@ -55,7 +55,8 @@ type account struct {
 	stranger   policies.ScopeState // since when and why it is not known who it is
 
 	// Of its poll loop alone:
-	walletAt time.Time // when the wallet was last asked for
+	walletAt   time.Time               // when the wallet was last asked for
+	askedAbout map[fleet.Ref]time.Time // when each thing that the lists lack was last asked about
 }
 
 // opened gives the account once its identity is known.

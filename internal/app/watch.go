@@ -28,6 +28,9 @@ type sightings struct {
 	// policy looks. They are kept in memory only: after a restart a window begins
 	// anew, which can only make an act later.
 	samples map[fleet.Ref][]fleet.Evidence
+	// holds are the hold files inside, as the last look that could read them found
+	// them.
+	holds map[fleet.Ref]store.BoxHold
 	// wallets are the last balances read, by account name.
 	wallets map[string]fleet.Wallet
 }
@@ -35,7 +38,7 @@ type sightings struct {
 func newSightings() sightings {
 	return sightings{
 		looks: map[fleet.Ref][]fleet.Evidence{}, runs: map[fleet.Ref][]fleet.Run{},
-		samples: map[fleet.Ref][]fleet.Evidence{}, wallets: map[string]fleet.Wallet{},
+		samples: map[fleet.Ref][]fleet.Evidence{}, holds: map[fleet.Ref]store.BoxHold{}, wallets: map[string]fleet.Wallet{},
 	}
 }
 
@@ -86,14 +89,41 @@ func (a *App) pollOnce(ctx context.Context, acc *account) error {
 		}
 		errs = append(errs, err)
 	}
-	// Absent from a list is not gone: the platform is asked about the thing itself.
-	for _, t := range a.inv.Missing(p.Identity, a.clock.Now().Add(-p.Kind.SettleTime)) {
-		if _, _, err := a.inv.Read(ctx, p, t.Instance.Ref); err != nil && fleet.KindOf(err) != fleet.NotFound {
-			return errors.Join(append(errs, err)...)
-		}
+	if err := a.readMissing(ctx, acc, p); err != nil {
+		return errors.Join(append(errs, err)...)
 	}
 	a.readWallet(ctx, acc, p)
 	return errors.Join(errs...)
+}
+
+// missingAtOnce is how many of the things that a list lacks are asked about after
+// each poll: one list that came back short is no reason to ask about hundreds.
+const missingAtOnce = 5
+
+// readMissing asks the platform about things that the newest lists lack, those
+// first that were not asked about for longest: absent from a list is not gone. One
+// that cannot be read is no failure of the account, whose lists were read.
+func (a *App) readMissing(ctx context.Context, acc *account, p providers.Account) error {
+	missing := a.inv.Missing(p.Identity, a.clock.Now().Add(-p.Kind.SettleTime))
+	asked := make(map[fleet.Ref]time.Time, len(missing))
+	for _, t := range missing {
+		asked[t.Instance.Ref] = acc.askedAbout[t.Instance.Ref]
+	}
+	acc.askedAbout = asked // what is back is forgotten
+	slices.SortStableFunc(missing, func(a, b store.Thing) int { return asked[a.Instance.Ref].Compare(asked[b.Instance.Ref]) })
+	for _, t := range missing[:min(len(missing), missingAtOnce)] {
+		ref := t.Instance.Ref
+		asked[ref] = a.clock.Now()
+		_, _, err := a.inv.Read(ctx, p, ref)
+		switch kind := fleet.KindOf(err); {
+		case err == nil || kind == fleet.NotFound:
+		case kind == fleet.RateLimited || kind == fleet.Banned || kind == fleet.Unauthorized || ctx.Err() != nil:
+			return err
+		default:
+			a.log.Warn().Err(err).Str("instance", ref.String()).Msg("the list lacks it and it cannot be read by itself, will be tried again")
+		}
+	}
+	return nil
 }
 
 // WalletEvery is how often a wallet is read; it changes slowly, and every request
@@ -242,13 +272,14 @@ func (a *App) lookAt(ctx context.Context, rt *runtime, s *source, is []fleet.Ins
 	}
 }
 
-// fold judges what one source saw and follows the runs by it. Runs are remembered
-// before they are used, all in one transaction.
+// fold judges what one source saw and follows the runs by it. Runs and hold files
+// are remembered before they are used, all in one transaction.
 func (a *App) fold(ctx context.Context, rt *runtime, limits config.Signal, is []fleet.Instance, seen map[fleet.Ref][]fleet.Evidence) error {
 	a.folding.Lock()
 	defer a.folding.Unlock()
 	fresh := newSightings()
 	var changed []fleet.Run
+	var held []store.BoxHold
 	for _, i := range is {
 		patterns, rules := rt.rules(i)
 		looks, before := a.evidence(i.Ref)
@@ -265,15 +296,28 @@ func (a *App) fold(ctx context.Context, rt *runtime, limits config.Signal, is []
 			}
 			runs = signals.Follow(i.Ref, runs, e, rules)
 			looks = withLook(looks, e)
+			if h, ok := holdFile(i.Ref, e); ok && otherHold(h, a.heldInside(i.Ref)) {
+				fresh.holds[i.Ref] = h
+			}
 			if memory > 0 {
 				fresh.samples[i.Ref] = withSample(fresh.samples[i.Ref], e, memory)
 			}
 		}
 		fresh.looks[i.Ref], fresh.runs[i.Ref] = looks, runs
 		changed = append(changed, changedRuns(before, runs)...)
+		if h, ok := fresh.holds[i.Ref]; ok {
+			held = append(held, h)
+		}
 	}
-	if len(changed) > 0 {
-		if err := a.store.Update(ctx, func(tx *store.Tx) error { return tx.SaveRuns(changed) }); err != nil {
+	if len(changed) > 0 || len(held) > 0 {
+		if err := a.store.Update(ctx, func(tx *store.Tx) error {
+			for _, h := range held {
+				if err := tx.SaveBoxHold(h); err != nil {
+					return err
+				}
+			}
+			return tx.SaveRuns(changed)
+		}); err != nil {
 			return err
 		}
 	}
@@ -282,7 +326,38 @@ func (a *App) fold(ctx context.Context, rt *runtime, limits config.Signal, is []
 	maps.Copy(a.seen.looks, fresh.looks)
 	maps.Copy(a.seen.runs, fresh.runs)
 	maps.Copy(a.seen.samples, fresh.samples)
+	maps.Copy(a.seen.holds, fresh.holds)
 	return nil
+}
+
+// holdFile gives what a look found of the hold file; false where it could not
+// tell, which changes nothing.
+func holdFile(ref fleet.Ref, e fleet.Evidence) (store.BoxHold, bool) {
+	if _, unreadable := e.Facts.Unreadable["hold"]; unreadable || !e.Facts.Reached {
+		return store.BoxHold{}, false
+	}
+	if e.Facts.HoldUntil.IsZero() {
+		return store.BoxHold{Ref: ref}, true
+	}
+	return store.BoxHold{Ref: ref, Boot: e.Boot, Until: e.Facts.HoldUntil.UTC().Round(0)}, true
+}
+
+// otherHold reports whether two differ by more than two measurements of one clock
+// do.
+func otherHold(a, b store.BoxHold) bool {
+	return a.Boot != b.Boot || a.Until.Sub(b.Until).Abs() > holdSlack
+}
+
+const holdSlack = 5 * time.Second
+
+// heldInside gives the hold file that is remembered.
+func (a *App) heldInside(ref fleet.Ref) store.BoxHold {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if h, ok := a.seen.holds[ref]; ok {
+		return h
+	}
+	return store.BoxHold{Ref: ref}
 }
 
 // memory is how far back the policies that match an instance look.

@@ -425,3 +425,31 @@ func TestAFolderOpenToOthersIsNotTrusted(t *testing.T) {
 		t.Errorf("the client asks there: %v", err)
 	}
 }
+
+func TestADaemonThatEndsLeavesTheSocketOfTheNextOne(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "curfew.db.sock")
+	first, err := ctl.Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Somebody removes the state with all that lies beside it, and starts anew.
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	second, err := ctl.Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Close(); err != nil {
+		t.Errorf("the first: %v", err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Errorf("the socket of the second is gone: %v", err)
+	}
+	if err := second.Close(); err != nil {
+		t.Errorf("the second: %v", err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("the second left its socket behind")
+	}
+}

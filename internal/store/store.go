@@ -36,6 +36,11 @@ var ErrFenced = errors.New("another daemon has taken over this state; this one m
 // ErrLocked is returned by Open when another daemon has the state open.
 var ErrLocked = errors.New("another curfew has this state open; stop it first, or talk to it")
 
+// ErrReplaced is returned by every change once the file is no longer the one that
+// was opened: what is written to it would be lost, and another daemon may work on
+// the one in its place. Whoever gets it stops acting.
+var ErrReplaced = errors.New("the state was removed or replaced while it was in use; nothing more is written, start curfew again")
+
 // Phase tells a commit hook where a transaction stands.
 type Phase string
 
@@ -61,6 +66,8 @@ type Options struct {
 type Store struct {
 	w, r     *sql.DB
 	lock     *os.File
+	path     string
+	file     os.FileInfo // what path named when it was opened
 	now      func() time.Time
 	fence    int64
 	onCommit func(Phase, bool) error
@@ -84,7 +91,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{lock: lock, now: o.Now, onCommit: o.OnCommit}
+	s := &Store{lock: lock, path: path, now: o.Now, onCommit: o.OnCommit}
 	if err := s.open(ctx, path); err != nil {
 		_ = s.Close()
 		return nil, fmt.Errorf("state %s: %w", path, err)
@@ -101,6 +108,9 @@ func (s *Store) open(ctx context.Context, path string) error {
 		return err
 	}
 	var err error
+	if s.file, err = os.Stat(path); err != nil {
+		return err
+	}
 	if s.w, err = sql.Open("sqlite", dsn("&_txlock=immediate")); err != nil {
 		return err
 	}
@@ -235,6 +245,9 @@ func (s *Store) update(ctx context.Context, f func(*Tx) error) (after []func(), 
 			return nil, err
 		}
 	}
+	if err := s.inPlace(); err != nil {
+		return nil, err
+	}
 	if err := tx.Commit(); err != nil {
 		return nil, fmt.Errorf("state: commit: %w", err)
 	}
@@ -244,6 +257,16 @@ func (s *Store) update(ctx context.Context, f func(*Tx) error) (after []func(), 
 		}
 	}
 	return t.after, nil
+}
+
+// inPlace reports, as an error, that the file is gone or another one. One that
+// cannot be asked about now is no proof of that.
+func (s *Store) inPlace() error {
+	now, err := os.Stat(s.path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(s.file, now) {
+		return fmt.Errorf("state %s: %w", s.path, ErrReplaced)
+	}
+	return nil
 }
 
 func (t *Tx) exec(query string, args ...any) error {

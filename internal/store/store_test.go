@@ -509,3 +509,42 @@ func TestACallerThatGivesUpLeavesNothing(t *testing.T) {
 	}
 	d.do(func(tx *Tx) error { return tx.SetMeta("a", "b") })
 }
+
+func TestAStateThatWasTakenAwayIsWrittenNoMore(t *testing.T) {
+	t.Parallel()
+	for name, take := range map[string]func(t *testing.T, path string){
+		"removed": func(t *testing.T, path string) {
+			for _, part := range []string{"", "-wal", "-shm", ".lock"} {
+				if err := os.Remove(path + part); err != nil {
+					t.Fatal(err)
+				}
+			}
+		},
+		"replaced by that of another daemon": func(t *testing.T, path string) {
+			if err := os.Rename(filepath.Dir(path), filepath.Dir(path)+"-old"); err != nil {
+				t.Fatal(err)
+			}
+			s, err := Open(t.Context(), Options{DSN: "sqlite:" + path, Now: time.Now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = s.Close() })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := open(t)
+			i := d.intent("a")
+			take(t, d.path)
+			err := d.Update(t.Context(), func(tx *Tx) error {
+				i.State = fleet.IntentStarted
+				return tx.SaveIntent(&i, fleet.IntentPending, "started")
+			})
+			if !errors.Is(err, ErrReplaced) {
+				t.Errorf("the one that had it open was answered with %v", err)
+			}
+			if err != nil && !strings.Contains(err.Error(), d.path) {
+				t.Errorf("%v does not say which file", err)
+			}
+		})
+	}
+}
