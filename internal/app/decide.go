@@ -28,6 +28,7 @@ const (
 	ReasonNoFreshLook  fleet.Code = "app.no-fresh-look"
 	ReasonByHand       fleet.Code = "app.by-hand"
 	ReasonDeaf         fleet.Code = "app.deaf"
+	ReasonHoldUnread   fleet.Code = "app.hold-unread"
 	ReasonForgotten    fleet.Code = "app.forgotten"
 )
 
@@ -289,7 +290,7 @@ func (a *App) guardInput(rt *runtime, p providers.Account, i fleet.Instance, ste
 	in := guard.Input{
 		Now: d.now, Action: step.Action, Thing: i, Effect: policies.Effect(i, step.Action),
 		Can: p.Can(step.Action), AccountMode: rt.accountMode(i.Ref), FileMode: rt.cfg.Mode,
-		Protected: rt.protection(i), Ceiling: rt.ceiling(i), Holds: holdsOf(d.holds, i.Ref), BoxHold: a.boxHold(i),
+		Protected: a.protected(rt, i), Ceiling: rt.ceiling(i), Holds: holdsOf(d.holds, i.Ref), BoxHold: a.boxHold(i),
 	}
 	for _, v := range step.Verdicts {
 		in.Terms = append(in.Terms, v.Terms)
@@ -344,6 +345,19 @@ func (a *App) boxHold(i fleet.Instance) time.Time {
 		return h.Until
 	}
 	return time.Time{}
+}
+
+// protected adds to what the file protects an instance whose hold file is there
+// and cannot be read: somebody meant to say "wait".
+func (a *App) protected(rt *runtime, i fleet.Instance) guard.Protection {
+	p := rt.protection(i)
+	looks, _ := a.evidence(i.Ref)
+	for _, e := range looks {
+		if why, unread := e.Facts.Unreadable["hold"]; unread && e.Boot.Same(i.Boot) && p.By.IsZero() {
+			p.By = fleet.Because(ReasonHoldUnread, fleet.Values{"why": fleet.Text(why)})
+		}
+	}
+	return p
 }
 
 // protection says whether the file or the platform protects an instance. Labels or

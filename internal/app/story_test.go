@@ -680,3 +680,24 @@ func TestAfterAReloadAnActByHandIsCarriedOutAtOnce(t *testing.T) {
 		l.wantOutcomes("a stop done")
 	})
 }
+
+func TestAHoldFileThatCannotBeReadHoldsEvenALifetime(t *testing.T) {
+	inLab(t, func(t *testing.T) {
+		l := newLab(t, "stop")
+		l.yaml += `  - name: limit
+    type: lifetime
+    match: {name: "exp-*"}
+    max: 2h
+    then: stop
+    warn: 10m
+`
+		s := trained("a", 9*time.Hour, 0) // up since an hour
+		s.Box.Unreadable = []sim.Unreadable{{Reading: "hold", Why: "2 hours", To: 3 * time.Hour}}
+		l.cloud.MustAdd(s)
+		l.restart()
+		l.run(3*time.Hour - time.Minute)
+		l.wantOutcomes()
+		l.run(20 * time.Minute)
+		l.wantOutcomes("a stop done")
+	})
+}
