@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -119,14 +119,15 @@ func newE2E(t *testing.T, bin string, boot func(l *e2e, n int) autodltest.SSH) *
 	return l
 }
 
-// freeAddress gives an address of this machine on which nobody listens.
-func (l *e2e) freeAddress() string {
-	l.t.Helper()
-	var c net.ListenConfig
-	listener, err := c.Listen(l.t.Context(), "tcp", "127.0.0.1:0")
-	l.must(err)
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
+// boxes numbers the cases of this process.
+var boxes atomic.Int64
+
+// ownAddress gives a loopback address that no other case and no other process
+// uses, with a port from which no connection is made: a port that is merely free
+// now may be taken when the daemon wants it.
+func (l *e2e) ownAddress() string {
+	pid := os.Getpid()
+	return fmt.Sprintf("127.%d.%d.%d:8421", 1+pid>>8&0x7f, pid&0xff, 1+boxes.Add(1))
 }
 
 // configure writes the design's configuration with the addresses, times and user
@@ -138,7 +139,7 @@ func (l *e2e) configure(cloud, group string) {
 	l.must(os.WriteFile(l.path("id_ed25519"), l.box.KeyPEM, 0o600))
 	l.must(os.WriteFile(l.path("curfew.yaml"), design, 0o600))
 	l.change("sqlite:/var/lib/curfew/curfew.db", "sqlite:"+l.path("curfew.db"))
-	l.change("0.0.0.0:8421", l.freeAddress())
+	l.change("0.0.0.0:8421", l.ownAddress())
 	l.change("https://api.autodl.com", cloud)
 	l.change("poll: 1m", "poll: 20s")
 	l.change("RTX 4090: 1.98 CNY", "RTX 4090D: 1.98 CNY")
