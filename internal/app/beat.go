@@ -1,0 +1,117 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"curfew/fleet"
+	"curfew/internal/execute"
+	"curfew/internal/guard"
+	"curfew/internal/store"
+	"curfew/notify"
+)
+
+const beatKey = "heartbeat"
+
+// wake notes how long nobody could say "wait", before anything else is done.
+func (a *App) wake(ctx context.Context) error { return a.beat(ctx) }
+
+// beat notes that the daemon is alive, and announces anew what nobody could say
+// "wait" to.
+func (a *App) beat(ctx context.Context) error {
+	return a.store.Update(ctx, func(tx *store.Tx) error {
+		heard, err := lastBeat(tx)
+		if err != nil {
+			return err
+		}
+		if err := a.announceAnew(tx, heard); err != nil {
+			return err
+		}
+		return tx.SetMeta(beatKey, tx.Now.Format(time.RFC3339))
+	})
+}
+
+func lastBeat(tx *store.Tx) (time.Time, error) {
+	last, err := tx.Meta(beatKey)
+	heard, _ := time.Parse(time.RFC3339, last) // the first start of all has none
+	return heard, err
+}
+
+// deaf reports whether the last beat is so old that a deadline may have passed
+// while nobody could say "wait": nothing is written before the next beat has
+// seen to it.
+func (a *App) deaf(tx *store.Tx) (bool, error) {
+	heard, err := lastBeat(tx)
+	return tx.Now.Sub(heard) > deafAfter, err
+}
+
+// announceAnew announces again what has lost its announcement. After a silence
+// longer than deafAfter, or a clock that jumped, that is every act whose deadline
+// passed meanwhile: the promised time to say "wait" was not given, or no channel
+// had the time to take the warning. It is also every act whose announcement was
+// refused by all channels, or is too old to be delivered.
+func (a *App) announceAnew(tx *store.Tx, heard time.Time) error {
+	open, err := tx.OpenIntents()
+	if err != nil {
+		return err
+	}
+	deaf := !heard.IsZero() && tx.Now.Sub(heard) > deafAfter
+	for _, i := range open {
+		if i.State != fleet.IntentPending || i.By != execute.ByPolicy {
+			continue
+		}
+		deadline := i.Deadline
+		if i.AcceptedAt.IsZero() {
+			deadline = i.AnnouncedAt.Add(i.Warn + guard.NobodyHeard)
+		}
+		missed := deaf && deadline.After(heard) && !deadline.After(tx.Now)
+		if i.AcceptedAt.IsZero() {
+			waits, err := tx.Announcing(i.ID)
+			if err != nil {
+				return err
+			}
+			switch {
+			case missed && waits: // it is on its way, and has its time from now on
+				i.AnnouncedAt, i.NextAt = tx.Now, tx.Now.Add(i.Warn+guard.NobodyHeard)
+				if err := tx.SaveIntent(&i, fleet.IntentPending, "announced anew"); err != nil {
+					return err
+				}
+				continue
+			case !waits && tx.Now.Sub(i.AnnouncedAt) >= announceAgain:
+				missed = true
+			}
+		}
+		if !missed {
+			continue
+		}
+		a.log.Info().Int64("intent", i.ID).Time("deadline", deadline).Msg("nobody could say wait, announced anew")
+		i.AcceptedAt, i.AcceptedBy = time.Time{}, ""
+		if err := a.announce(tx, &i); err != nil {
+			return err
+		}
+		if err := tx.SaveIntent(&i, fleet.IntentPending, "announced anew"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// announce queues the warning of an intent. The clock starts when a channel
+// accepts it.
+func (a *App) announce(tx *store.Tx, i *fleet.Intent) error {
+	i.Announced++
+	i.AnnouncedAt = tx.Now
+	i.NextAt = tx.Now.Add(i.Warn + guard.NobodyHeard)
+	n := notify.Notice{
+		Key: fmt.Sprintf("intent|%d|pending|%d", i.ID, i.Announced), Event: notify.EventPending,
+		Severity: fleet.Warning, Category: fleet.CategoryAct, Subject: i.Subject, Intent: i,
+	}
+	for _, v := range i.Verdicts {
+		n.Because = append(n.Because, v.Reason)
+	}
+	if len(n.Because) > 0 {
+		n.Reason = n.Because[0]
+	}
+	return a.tell(tx, n, 0)
+}
