@@ -53,7 +53,6 @@ func (a *App) guardInput(rt *runtime, p providers.Account, i fleet.Instance, ste
 	if open != nil && len(open.Attempts) > 0 && open.Attempts[0].StartedAt.After(d.now.Add(-time.Hour)) {
 		in.CapUsed-- // a second try of the same act is not a second act
 	}
-	in.CostWait = i.CostNow()
 	return in
 }
 

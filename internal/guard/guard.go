@@ -91,7 +91,6 @@ type Input struct {
 	CapBase    int // running things the percentage is of
 	Approved   bool
 	ApprovedBy string
-	CostWait   fleet.Price // what the thing costs while it waits
 }
 
 // effect is what the act amounts to, never less than what is known of it here.

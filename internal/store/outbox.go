@@ -142,17 +142,6 @@ func (s *Store) DueDeliveries(ctx context.Context, now time.Time, limit int) ([]
 	return out, rows.Err()
 }
 
-// NextDelivery is when the earliest waiting delivery is due; zero where none
-// waits.
-func (s *Store) NextDelivery(ctx context.Context) (time.Time, error) {
-	var next sql.NullInt64
-	err := s.r.QueryRowContext(ctx, `SELECT min(next_at) FROM outbox WHERE done_at = 0`).Scan(&next)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("state: %w", err)
-	}
-	return moment(next.Int64), nil
-}
-
 // RecordDelivery journals what became of an attempt to send. A zero next is
 // final, and what is final stays so. Acceptance of an announcement starts the
 // clock of its intent in the same transaction.

@@ -6,13 +6,8 @@
 package wecom
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"net/url"
 	"strings"
 	"unicode"
@@ -25,7 +20,6 @@ import (
 const (
 	maxMarkdown = 4096
 	maxText     = 2048
-	maxAnswer   = 64 << 10
 )
 
 const sendPath = "/cgi-bin/webhook/send"
@@ -61,14 +55,10 @@ func open(o notify.Options) (notify.Channel, error) {
 	}
 	u := base.JoinPath(sendPath)
 	u.RawQuery = url.Values{"key": {key}}.Encode()
-	return &channel{url: u.String(), key: key, http: o.HTTP}, nil
+	return &channel{notify.Poster{HTTP: o.HTTP, URL: u.String(), Secrets: []string{key}}}, nil
 }
 
-type channel struct {
-	url  string
-	key  string
-	http *http.Client
-}
+type channel struct{ poster notify.Poster }
 
 type content struct {
 	Content string `json:"content"`
@@ -82,30 +72,11 @@ type payload struct {
 
 // Send posts one message, as Markdown or, where that was refused, as text.
 func (c *channel) Send(ctx context.Context, m notify.Message) notify.Verdict {
-	var body bytes.Buffer
-	enc := json.NewEncoder(&body)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(compose(m)); err != nil {
-		return notify.Verdict{Kind: notify.VerdictBadMessage, Code: "encode", Detail: c.redact(err.Error())}
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, &body)
-	if err != nil {
-		return notify.Verdict{Kind: notify.VerdictPermanent, Code: "request", Detail: c.redact(err.Error())}
-	}
-	req.Header.Set("Content-Type", "application/json; charset=utf-8")
-	resp, err := c.http.Do(req)
-	if err != nil {
-		// It may have arrived all the same. A message twice is better than none.
-		return notify.Verdict{Kind: notify.VerdictRetry, Code: "network", Detail: c.redact(cause(err))}
-	}
-	defer resp.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	if err != nil {
-		return notify.Verdict{Kind: notify.VerdictRetry, Code: "network", Detail: c.redact("read the answer: " + cause(err))}
-	}
-	v := judge(resp.StatusCode, answer)
-	v.Detail = c.redact(v.Detail)
-	return v
+	return c.poster.Post(ctx, compose(m), func(a notify.Answer) notify.Verdict {
+		v := judge(a.Status, a.Body)
+		v.Detail = withoutIP(v.Detail)
+		return v
+	})
 }
 
 // compose puts title and lines into the form the robot takes, cut to its limits.
@@ -122,20 +93,9 @@ func compose(m notify.Message) payload {
 	return payload{MsgType: "markdown", Markdown: &content{notify.Cut(title+m.Markdown, maxMarkdown)}}
 }
 
-// cause is the error without the address it was about, which holds the key.
-func cause(err error) string {
-	if e, ok := errors.AsType[*url.Error](err); ok {
-		err = e.Err
-	}
-	return err.Error()
-}
-
-// redact takes the key, and the address that the platform saw us come from, out
-// of words that may be logged.
-func (c *channel) redact(s string) string {
-	for _, secret := range []string{c.key, url.QueryEscape(c.key), url.PathEscape(c.key)} {
-		s = strings.ReplaceAll(s, secret, "<key>")
-	}
+// withoutIP takes the address that the platform saw us come from out of its
+// words, and puts them on one line.
+func withoutIP(s string) string {
 	const from = "from ip: "
 	if i := strings.Index(s, from); i >= 0 {
 		rest := s[i+len(from):]
@@ -145,5 +105,5 @@ func (c *channel) redact(s string) string {
 		}
 		s = s[:i+len(from)] + "<ip>" + rest[end:]
 	}
-	return notify.Cut(strings.Join(strings.Fields(s), " "), 200)
+	return strings.Join(strings.Fields(s), " ")
 }
