@@ -51,6 +51,9 @@ type Evidence struct {
 	// FreshFor is how long the look may be relied on: 2 × every + timeout of its
 	// source.
 	FreshFor time.Duration `json:"fresh_for,omitempty"`
+	// Outside says that the source does not look inside and was told the activity by
+	// others: there are no Facts to judge it by.
+	Outside bool `json:"outside,omitempty"`
 }
 
 // Fresh reports whether the look may still be relied on at now. A look from the
@@ -83,7 +86,7 @@ type Facts struct {
 	// one process: an empty list inside a container is not an answer.
 	ProcessesRead bool `json:"processes_read,omitempty"`
 	// Unreadable lists the readings that failed: cards, processes, sessions,
-	// runs, hold, load.
+	// jupyter, runs, hold, load.
 	Unreadable map[string]string `json:"unreadable,omitempty"`
 }
 
@@ -107,9 +110,10 @@ type Process struct {
 
 // Session is a person at work: a terminal, a kernel, an editor.
 type Session struct {
-	Kind string        `json:"kind"` // tty, utmp
+	Kind string        `json:"kind"` // tty, utmp, kernel, vscode
 	Name string        `json:"name,omitempty"`
-	Idle time.Duration `json:"idle"` // since the last input
+	Idle time.Duration `json:"idle"`           // since the last input
+	Busy bool          `json:"busy,omitempty"` // a kernel that computes, whenever its last input was
 }
 
 // BoxRun is one run as reported by files inside the instance.
@@ -120,7 +124,13 @@ type BoxRun struct {
 	ExitCode  *int      `json:"exit_code,omitempty"`
 	PID       int       `json:"pid,omitempty"`
 	PIDGone   bool      `json:"pid_gone,omitempty"` // started, no end file, and its process is not there
+	// Then is what whoever started it asked to happen afterwards: stop, or nothing.
+	Then string `json:"then,omitempty"`
+	Said string `json:"said,omitempty"` // the last lines of its output, given with the end
 }
+
+// ThenStop is a run's wish that its machine be stopped afterwards.
+const ThenStop = "stop"
 
 // FileFact is what is known of one file a policy asked for. Times are by our
 // clock: the source takes the difference to the instance's clock off.
@@ -202,8 +212,10 @@ type Run struct {
 	// BusyAt is the first busy look after its end. An end file or ping speaks for
 	// itself only while there is none.
 	BusyAt time.Time `json:"busy_at,omitzero"`
-	// Said is the last of the text that its pings came with.
+	// Said is the last of the text that its pings or its file came with.
 	Said string `json:"said,omitempty"`
+	// Then is what whoever started it asked to happen after it: stop, or nothing.
+	Then string `json:"then,omitempty"`
 }
 
 // Name is what people called the run, in its file or ping; empty for one known

@@ -94,6 +94,13 @@ type OnStop struct {
 	ReleasesAfter time.Duration `json:"releases_after,omitempty"`
 }
 
+// OnRelease is what a release of this instance does to its data.
+type OnRelease struct {
+	// KeepsData is how much of what is on the instance itself outlives it. Disks that
+	// are billed by themselves say it of themselves ([Resource.WithInstance]).
+	KeepsData Keeps `json:"keeps_data,omitempty"`
+}
+
 // Inability is an act that cannot be done to one instance, although its platform
 // can do it to others.
 type Inability struct {
@@ -118,14 +125,19 @@ type Instance struct {
 	Owner       string            `json:"owner,omitempty"`
 	Parent      Ref               `json:"parent,omitzero"` // task, deployment or cluster that owns it
 
-	State     State  `json:"state,omitempty"`
-	RawState  string `json:"raw_state,omitempty"` // the platform's own word
-	Region    string `json:"region,omitempty"`
-	Charge    Charge `json:"charge,omitzero"`
-	GPU       GPU    `json:"gpu,omitzero"`
-	Price     Price  `json:"price,omitzero"` // while running
-	OnStop    OnStop `json:"on_stop,omitzero"`
-	Protected bool   `json:"protected,omitempty"` // the platform's own termination protection
+	State    State  `json:"state,omitempty"`
+	RawState string `json:"raw_state,omitempty"` // the platform's own word
+	// Unclear says why the state is unknown, where more is to be said than that the
+	// platform's word is not known.
+	Unclear   Reason    `json:"unclear,omitzero"`
+	Region    string    `json:"region,omitempty"`
+	Charge    Charge    `json:"charge,omitzero"`
+	GPU       GPU       `json:"gpu,omitzero"`
+	Price     Price     `json:"price,omitzero"` // while running
+	OnStop    OnStop    `json:"on_stop,omitzero"`
+	OnRelease OnRelease `json:"on_release,omitzero"`
+	Image     Ref       `json:"image,omitzero"`      // it was made of, where that is one of the account's own
+	Protected bool      `json:"protected,omitempty"` // the platform's own termination protection
 	// Here says that curfew itself runs in it: a stop ends curfew too, so nobody is
 	// left to see that it took effect before the next start.
 	Here bool `json:"here,omitempty"`
@@ -177,6 +189,15 @@ func (i Instance) CostNow() Price {
 	return i.Price
 }
 
+// CostSoFar is what a running instance has cost since it was started in this boot,
+// and whether that can be told.
+func (i Instance) CostSoFar(now time.Time) (Money, bool) {
+	if i.State != StateRunning || i.StartedAt.IsZero() {
+		return Money{}, false
+	}
+	return i.Price.For(now.Sub(i.StartedAt))
+}
+
 // Access is how to log in. It is read when needed, held in memory for one Boot
 // at most, and never stored.
 type Access struct {
@@ -184,4 +205,13 @@ type Access struct {
 	Port     int
 	User     string
 	Password string // may be empty where a key is used
+	// Key is a private key in PEM form that is for this instance; it goes before any
+	// other.
+	Key string
+	// Declared says that the configuration says all this of the instance itself: a
+	// default of somewhere else does not replace it.
+	Declared bool
+	// JupyterToken opens the instance's own Jupyter server; "" where the platform
+	// tells none.
+	JupyterToken string
 }

@@ -51,6 +51,9 @@ type Intent struct {
 	State    IntentState `json:"state"`
 	Verdicts []Verdict   `json:"verdicts,omitempty"`
 	Subject  Instance    `json:"subject,omitzero"` // as it was seen when the intent was opened
+	// Batch is the number of the first of the intents that are announced together, and
+	// whose end is told together; zero for one alone.
+	Batch int64 `json:"batch,omitempty"`
 
 	CreatedAt time.Time     `json:"created_at"`
 	Warn      time.Duration `json:"warn"`
@@ -77,6 +80,8 @@ type Intent struct {
 	// HeldBack is why a due intent waits (the guard's or the look's reason).
 	HeldBack Reason `json:"held_back,omitzero"`
 
+	// Reached is the Boot that a start led to.
+	Reached  Boot      `json:"reached,omitempty"`
 	Outcome  Outcome   `json:"outcome,omitempty"`
 	Why      Reason    `json:"why,omitzero"` // of the outcome
 	ClosedAt time.Time `json:"closed_at,omitzero"`

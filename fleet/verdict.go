@@ -95,6 +95,10 @@ type Terms struct {
 	Refund      bool          `json:"refund,omitempty"`  // prepaid: refund
 	Discard     bool          `json:"discard,omitempty"` // data: discard
 	Money       bool          `json:"money,omitempty"`   // a money reason; counts against caps.money alone
+	NoGPU       bool          `json:"no_gpu,omitempty"`  // a start without cards, where the platform has it
+	// Data says what must be done with an instance's data before it is released; nil:
+	// nothing.
+	Data *DataTerms `json:"data,omitempty"`
 }
 
 // Warn is the time from the accepted warning to the act.

@@ -2,6 +2,8 @@ package notify
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -44,6 +46,12 @@ const (
 	lineWould           fleet.Code = "notify.would"
 	lineAgain           fleet.Code = "notify.again"
 
+	lineNames           fleet.Code = "notify.names"
+	lineNamesMore       fleet.Code = "notify.names-more"
+	lineTogether        fleet.Code = "notify.together"
+	lineTogetherCost    fleet.Code = "notify.together-cost"
+	lineTogetherUnknown fleet.Code = "notify.together-unknown"
+
 	lineByHand  fleet.Code = "notify.by-hand"
 	linePolicy  fleet.Code = "notify.policy"
 	lineMore    fleet.Code = "notify.more"
@@ -75,7 +83,12 @@ func (p *page) body() {
 		p.tell(lineTest, nil)
 		return
 	}
+	if p.n.Event == EventDigest {
+		p.digest()
+		return
+	}
 	p.which()
+	p.together()
 	switch {
 	case p.subject.Ref.Kind != fleet.KindInstance:
 	case p.intent.Outcome == fleet.OutcomeVanished:
@@ -100,6 +113,53 @@ func (p *page) name() string {
 	return oneLine(cmp.Or(s.Name, s.Ref.ID, s.AccountName, s.Ref.Account), maxNameBytes)
 }
 
+// names is the subject's name, and how many others there are.
+func (p *page) names() string {
+	if len(p.n.With) == 0 {
+		return p.name()
+	}
+	return p.say(lineNames, fleet.Values{"name": fleet.Text(p.name()), "more": fleet.Number(float64(len(p.n.With)))})
+}
+
+// namesAtMost is how many of the things that are acted on together are named.
+const namesAtMost = 20
+
+// together names what else is acted on, and says what all of it costs a day.
+func (p *page) together() {
+	if len(p.n.With) == 0 {
+		return
+	}
+	sums := map[string]int64{}
+	unknown := 0
+	add := func(price fleet.Price) {
+		if day, ok := (fleet.Price{PerHour: price.PerHour, Source: price.Source}).For(24 * time.Hour); ok {
+			sums[day.Currency] += day.Micros
+		} else {
+			unknown++
+		}
+	}
+	add(p.subject.Price)
+	var names []string
+	for n, o := range p.n.With {
+		add(o.Price)
+		if n < namesAtMost {
+			names = append(names, oneLine(o.Name, maxNameBytes))
+		}
+	}
+	if more := len(p.n.With) - namesAtMost; more > 0 {
+		names = append(names, p.say(lineNamesMore, fleet.Values{"more": fleet.Number(float64(more))}))
+	}
+	p.tell(lineTogether, fleet.Values{"names": fleet.Text(strings.Join(names, ", "))})
+	for _, currency := range slices.Sorted(maps.Keys(sums)) {
+		if sums[currency] > 0 {
+			p.tell(lineTogetherCost, fleet.Values{"day": fleet.Amount(fleet.Money{Micros: sums[currency], Currency: currency})})
+		}
+	}
+	if unknown > 0 {
+		p.tell(lineTogetherUnknown, fleet.Values{"count": fleet.Number(float64(unknown))})
+	}
+}
+
 // which adds the line that says which thing this is and where.
 func (p *page) which() {
 	s := p.subject
@@ -120,7 +180,7 @@ func (p *page) which() {
 		part(name + " (" + id + ")")
 	}
 	if s.Ref.Kind != fleet.KindInstance && s.Ref.Kind != fleet.KindAccount {
-		part(string(s.Ref.Kind))
+		part(p.r.Reason(s.Ref.Kind.Reason(), p.now))
 	}
 	if s.GPU.Count > 0 || s.GPU.Model != "" {
 		part(strings.TrimSpace(oneLine(s.GPU.Model, maxNameBytes) + " ×" + strconv.Itoa(max(s.GPU.Count, 1))))

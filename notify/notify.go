@@ -28,6 +28,7 @@ const (
 	EventFinding   Event = "finding"
 	EventResolved  Event = "resolved"
 	EventReload    Event = "reload"
+	EventDigest    Event = "digest" // how everything stands, at a time of day
 	EventTest      Event = "test"
 )
 
@@ -42,8 +43,27 @@ type Notice struct {
 	Expires  time.Time      `json:"expires,omitzero"` // not sent after it
 	Subject  fleet.Instance `json:"subject,omitzero"`
 	Intent   *fleet.Intent  `json:"intent,omitempty"` // as it was when the notice was made
-	Reason   fleet.Reason   `json:"reason"`           // the news itself
+	// With are other acts that are announced by the same notice.
+	With     []Other        `json:"with,omitempty"`
+	Reason   fleet.Reason   `json:"reason"` // the news itself
 	Because  []fleet.Reason `json:"because,omitempty"`
+	Sections []Section      `json:"sections,omitempty"` // of a digest
+}
+
+// Other is one more act that a notice announces.
+type Other struct {
+	Intent int64       `json:"intent"`
+	Name   string      `json:"name"`
+	Price  fleet.Price `json:"price,omitzero"` // of what it is about
+}
+
+// Others gives the numbers of the other acts that the notice announces.
+func (n Notice) Others() []int64 {
+	var ids []int64
+	for _, o := range n.With {
+		ids = append(ids, o.Intent)
+	}
+	return ids
 }
 
 // Message is a notice rendered for one channel. Title stands apart: Markdown and

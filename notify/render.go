@@ -39,6 +39,7 @@ const (
 	titleWould        fleet.Code = "notify.title.would"
 	titleResolved     fleet.Code = "notify.title.resolved"
 	titleReload       fleet.Code = "notify.title.reload"
+	titleDigest       fleet.Code = "notify.title.digest"
 	titleTest         fleet.Code = "notify.title.test"
 	titleInfo         fleet.Code = "notify.title.info"
 	titleWarning      fleet.Code = "notify.title.warning"
@@ -102,6 +103,8 @@ type line struct {
 	words string
 	code  string // a command right after the words
 	quote bool
+	head  bool // of the lines that follow
+	item  bool // one of several under a head
 }
 
 func (p *page) say(code fleet.Code, v fleet.Values) string {
@@ -125,6 +128,8 @@ func (p *page) title() string {
 	switch {
 	case p.n.Event == EventTest:
 		code = titleTest
+	case p.n.Event == EventDigest:
+		code = titleDigest
 	case p.n.Event == EventReload:
 		code = titleReload
 	case p.n.Event == EventResolved:
@@ -139,7 +144,7 @@ func (p *page) title() string {
 	deadline := p.deadline()
 	t := p.say(code, fleet.Values{
 		"action": p.action(p.intent.Action),
-		"name":   fleet.Text(p.name()),
+		"name":   fleet.Text(p.names()),
 		"at":     p.moment(deadline),
 		"in":     fleet.Span(deadline.Sub(p.now)),
 		"what":   fleet.Text(p.headline()),
@@ -230,12 +235,15 @@ func (p *page) markdown() string {
 	for i, l := range p.lines {
 		if i > 0 {
 			b.WriteByte('\n')
-			if !l.quote && p.lines[i-1].quote {
+			if l.head || !l.quote && p.lines[i-1].quote {
 				b.WriteByte('\n') // ends the quote
 			}
 		}
 		words := Escape(l.words)
-		if l.quote {
+		switch {
+		case l.head:
+			words = "**" + words + "**"
+		case l.quote:
 			words = "> " + strings.ReplaceAll(words, "\n", "\n> ")
 		}
 		b.WriteString(words)
@@ -251,6 +259,12 @@ func (p *page) plain() string {
 	for i, l := range p.lines {
 		if i > 0 {
 			b.WriteByte('\n')
+			if l.head {
+				b.WriteByte('\n')
+			}
+		}
+		if l.item {
+			b.WriteString("· ")
 		}
 		b.WriteString(strings.ReplaceAll(l.words, "\n", "\n  "))
 		if l.code != "" {

@@ -158,7 +158,7 @@ func (s idler) past(looks []*fleet.Evidence) past {
 				p.held, p.heldUntil = why, e.SeenAt.Add(e.FreshFor)
 			}
 		case resting:
-			p.taken = p.taken || !p.held.IsZero()
+			p.taken = p.taken || !e.Outside && !p.held.IsZero()
 		case unclear:
 			if e.Facts.Reached && p.unclearAt.IsZero() {
 				p.unclear, p.unclearAt = why, e.SeenAt

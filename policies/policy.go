@@ -50,6 +50,16 @@ type View struct {
 	// Grounds are those journaled with a done stop, by instance; only those of
 	// the Boot that ended are of use.
 	Grounds map[fleet.Ref][]fleet.Ground
+	// Secured is what became of securing data before a release, by instance, oldest
+	// first.
+	Secured map[fleet.Ref][]fleet.Secured
+	// Left are things that belonged to an instance that was released, by their own
+	// reference.
+	Left map[fleet.Ref]fleet.Left
+
+	// Starts are the newest starts that had their effect, by instance.
+	Starts map[fleet.Ref]fleet.Intent
+
 	// Open are the intents that have not ended, by instance: a policy that must
 	// not announce any more may still want to see through what it announced.
 	Open map[fleet.Ref]fleet.Intent
@@ -66,10 +76,25 @@ func Sample(e fleet.Evidence) fleet.Evidence {
 	return e
 }
 
-// Things is the last good inventory.
+// Things is the last good inventory. Instances and resources are asked about apart:
+// where there are some of the one, there are none of the other.
 type Things struct {
 	Scopes    []ScopeState
 	Instances []fleet.Instance
+	// Resources are those of whole groups: all that have one source are there, or
+	// none.
+	Resources []*fleet.Resource
+	Lists     []ListState
+}
+
+// ListState is how old the list of one kind of resources in a scope is.
+type ListState struct {
+	Scope fleet.Scope     `json:"scope"`
+	Kind  fleet.ThingKind `json:"kind"`
+	At    time.Time       `json:"at,omitzero"` // when the last good list was read; zero: never
+	// Failing is why the newest read failed; zero when it did not.
+	Failing fleet.Reason `json:"failing,omitzero"`
+	Since   time.Time    `json:"since,omitzero"` // since when it fails
 }
 
 // ScopeState is how old the inventory of one scope is.

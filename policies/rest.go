@@ -46,6 +46,9 @@ func (p *Idle) rest(i *fleet.Instance, e *fleet.Evidence) (rest, fleet.Reason) {
 	default:
 		return unclear, e.Reason
 	}
+	if e.Outside {
+		return resting, fleet.Reason{} // its word is all there is
+	}
 	f := &e.Facts
 	for n := range f.Cards {
 		if used, ok := utilization(&f.Cards[n]); ok && used >= p.GPUBelow {

@@ -38,6 +38,7 @@ type policyYAML struct {
 		After string `yaml:"after"`
 	} `yaml:"on_failure"`
 	Log      string `yaml:"log"`
+	Asked    bool   `yaml:"asked"`
 	Unproven bool   `yaml:"release_unproven"`
 	Data     string `yaml:"data"`
 	Warn     string `yaml:"warn"` // 10m unless given
@@ -116,6 +117,7 @@ func (p policyYAML) training(t *testing.T) policies.Training {
 		Then:            action(t, cmp.Or(p.Then, "stop")),
 		ReleaseUnproven: p.Unproven,
 		Log:             p.Log,
+		Asked:           p.Asked,
 	}
 	if line := p.Success.Log.Line; line != "" {
 		out.Success.Log.Match = func(s string) bool { return strings.Contains(s, line) }

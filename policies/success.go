@@ -27,16 +27,18 @@ type SuccessLog struct {
 
 // The reasons of an outcome.
 const (
-	ReasonSucceeded   fleet.Code = "policy.succeeded"
-	ReasonFailed      fleet.Code = "policy.failed"
-	ReasonFailedExit  fleet.Code = "policy.failed-exit"
-	ReasonUnproven    fleet.Code = "policy.unproven"
-	ReasonNoExit      fleet.Code = "policy.no-exit"
-	ReasonFileUnread  fleet.Code = "policy.file-unread"
-	ReasonFileMissing fleet.Code = "policy.file-missing"
-	ReasonFileOld     fleet.Code = "policy.file-old"
-	ReasonLogUnmarked fleet.Code = "policy.log-unmarked"
-	ReasonLogNoLine   fleet.Code = "policy.log-no-line"
+	ReasonSucceeded fleet.Code = "policy.succeeded"
+	// ReasonSucceededExit is told of runs whose end a person waits for.
+	ReasonSucceededExit fleet.Code = "policy.succeeded-exit"
+	ReasonFailed        fleet.Code = "policy.failed"
+	ReasonFailedExit    fleet.Code = "policy.failed-exit"
+	ReasonUnproven      fleet.Code = "policy.unproven"
+	ReasonNoExit        fleet.Code = "policy.no-exit"
+	ReasonFileUnread    fleet.Code = "policy.file-unread"
+	ReasonFileMissing   fleet.Code = "policy.file-missing"
+	ReasonFileOld       fleet.Code = "policy.file-old"
+	ReasonLogUnmarked   fleet.Code = "policy.log-unmarked"
+	ReasonLogNoLine     fleet.Code = "policy.log-no-line"
 )
 
 // exitSlack is how much earlier than a look an exit may seem that came after

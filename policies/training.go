@@ -25,6 +25,7 @@ const (
 	ReasonLastWords      fleet.Code = "policy.last-words"
 	ReasonFailedKept     fleet.Code = "policy.failed-kept"
 	ReasonReleaseStopped fleet.Code = "policy.release-stopped"
+	ReasonSpotNoExport   fleet.Code = "policy.spot-no-export"
 )
 
 // The conditions of a training policy's findings.
@@ -33,6 +34,7 @@ const (
 	ConditionLastWords     = "last-words"
 	ConditionFailedKept    = "failed-kept"
 	ConditionRunLost       = "run-lost"
+	ConditionSpotNoExport  = "spot-no-export"
 )
 
 // Training stops or releases an instance after its training run has ended.
@@ -46,6 +48,9 @@ type Training struct {
 	Then   fleet.Action // Stop or Release
 	// ReleaseUnproven lets a run whose outcome is unknown go as far as Then.
 	ReleaseUnproven bool
+	// Asked leaves the wish to the runs: only one that asked for a stop is a ground,
+	// and only while no later one began without asking.
+	Asked bool
 }
 
 // End is a wish after a time.
@@ -66,15 +71,29 @@ func (t Training) Name() string { return t.Common.Name }
 // be told is a Keep.
 func (t Training) Decide(v View) Result {
 	return t.each(&v, func(s *subject) fleet.Verdict {
+		tr := trainee{subject: s, policy: &t}
+		tr.onSpot()
 		if kept, ok := s.notNow(); ok {
 			return kept
 		}
-		tr := trainee{subject: s, policy: &t}
 		if s.instance.State == fleet.StateStopped {
 			return s.stopped(tr.concerning(), func(g fleet.Ground) fleet.Action { return t.goal(g.Outcome) }, stoppedAfterRun)
 		}
 		return tr.running()
 	})
+}
+
+// onSpot tells once of each run that may be lost with its instance at any time, and
+// whose files nothing copies away.
+func (s trainee) onSpot() {
+	if s.instance.Charge.Type != fleet.ChargeSpot || !s.instance.State.Up() || s.Terms.Data != nil && s.Terms.Data.Export != nil {
+		return
+	}
+	for r := range s.concerning() {
+		if r.Open() {
+			s.tell(ConditionSpotNoExport, r.ID, fleet.Because(ReasonSpotNoExport, told(*r)))
+		}
+	}
 }
 
 // trainee is one instance under one training policy.
@@ -88,6 +107,13 @@ func (s trainee) running() fleet.Verdict {
 		return s.keep(fleet.Because(ReasonRunOpen, told(*open)))
 	}
 	runs := s.runs()
+	if s.policy.Asked {
+		asked, why := s.asked(runs)
+		if !why.IsZero() {
+			return s.keep(why)
+		}
+		runs = asked
+	}
 	if len(runs) == 0 {
 		values := fleet.Values{}
 		if j, ok := s.judgement(); ok && j.Activity == fleet.Unknown && !j.Reason.IsZero() {
@@ -157,6 +183,9 @@ func (s trainee) speaksForItself(last fleet.Run, j fleet.Judgement) bool {
 func (s trainee) ended(last fleet.Run, runs []fleet.Run) fleet.Verdict {
 	end := ending{last: last, overlapping: overlapping(last, runs), facts: s.view.Facts[s.instance.Ref]}
 	outcome, why := s.policy.Success.outcome(end)
+	if s.policy.Asked && outcome == fleet.OutcomeSucceeded && last.ExitCode != nil {
+		why = fleet.Because(ReasonSucceededExit, fleet.Values{"exit": fleet.Number(float64(*last.ExitCode))})
+	}
 	after := s.policy.Grace
 	if outcome == fleet.OutcomeFailed {
 		after = s.policy.Failed.After

@@ -50,6 +50,7 @@ type lookYAML struct {
 	Procs       []string            `yaml:"procs"` // "command @10:00"
 	NoProcs     bool                `yaml:"no_procs"`
 	Sessions    []string            `yaml:"sessions"` // times since the last input
+	Kernels     []string            `yaml:"kernels"`  // times since they were last used, or busy
 	Runs        []boxYAML           `yaml:"runs"`
 	Files       map[string]fileYAML `yaml:"files"`
 	Unreadable  map[string]string   `yaml:"unreadable"`
@@ -62,6 +63,8 @@ type boxYAML struct {
 	End   string `yaml:"end"`
 	Exit  *int   `yaml:"exit"`
 	Gone  bool   `yaml:"gone"`
+	Then  string `yaml:"then"`
+	Said  string `yaml:"said"`
 }
 
 type fileYAML struct {
@@ -182,9 +185,19 @@ func (l lookYAML) evidence(t *testing.T) fleet.Evidence {
 	for _, idle := range l.Sessions {
 		f.Sessions = append(f.Sessions, fleet.Session{Kind: "tty", Name: "pts/0", Idle: span(t, idle)})
 	}
+	for _, used := range l.Kernels {
+		k := fleet.Session{Kind: "kernel", Name: "kernel python3 4f2a1c00"}
+		if used == "busy" {
+			k.Busy, k.Idle = true, 10*time.Hour
+		} else {
+			k.Idle = span(t, used)
+		}
+		f.Sessions = append(f.Sessions, k)
+	}
 	for _, b := range l.Runs {
 		f.BoxRuns = append(f.BoxRuns, fleet.BoxRun{
 			ID: b.ID, StartedAt: clock(t, b.Start), EndedAt: clock(t, b.End), ExitCode: b.Exit, PIDGone: b.Gone,
+			Then: b.Then, Said: b.Said,
 		})
 	}
 	for path, file := range l.Files {

@@ -2,7 +2,10 @@ package providers
 
 import (
 	"context"
+	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/go-resty/resty/v2"
@@ -27,6 +30,11 @@ type Options struct {
 	// Machines are those that the configuration declares, for the kind that lists
 	// nothing else.
 	Machines []Machine
+	// RouteCheck is an address, host:port, that answers whenever the way to the
+	// declared machines works; empty: none is known.
+	RouteCheck string
+	// Now is the clock, for a kind that has to know how long it has seen something.
+	Now func() time.Time
 	// World is the simulator's cloud; nil for every real platform.
 	World any
 }
@@ -34,9 +42,20 @@ type Options struct {
 // Machine is a machine that the configuration declares, because no platform lists
 // it.
 type Machine struct {
-	Name   string // unique, and its id
-	Here   bool   // the machine curfew itself runs in
-	Stop   string // command for a shell that powers it off; empty: it cannot be stopped
+	Name string // unique, and its id
+	Here bool   // the machine curfew itself runs in
+
+	// How to log in to one that is elsewhere: a private key in PEM form, a password,
+	// or both.
+	Host     string
+	Port     int
+	User     string
+	Key      string
+	Password string
+
+	Stop   string // command for a shell in it that powers it off; empty: it cannot be stopped
+	Start  string // command for a shell beside curfew that powers it on; empty: it cannot be started
+	GPU    fleet.GPU
 	Price  fleet.Price
 	OnStop fleet.OnStop
 	Charge fleet.Charge
@@ -62,9 +81,24 @@ type Account struct {
 	Start   func(ctx context.Context, i fleet.Instance, o StartOptions) error
 	Release func(ctx context.Context, i fleet.Instance, o ReleaseOptions) error
 	Access  func(ctx context.Context, i fleet.Instance) (fleet.Access, error)
-	Disks   func(ctx context.Context, s fleet.Scope) ([]fleet.Disk, error)
 	Balance func(ctx context.Context) (fleet.Wallet, error)
+
+	// Resources and Delete hold how to list and to delete what is billed beside
+	// instances, by its kind; a kind that is missing cannot be.
+	Resources map[fleet.ThingKind]Lister
+	Delete    map[fleet.ThingKind]Deleter
+	SaveImage func(ctx context.Context, i fleet.Instance, spec ImageSpec) (fleet.Ref, error)
+
+	// Close ends what the provider keeps open, such as connections; nil where it
+	// keeps nothing. It is called once nobody uses the account any more.
+	Close func() error
 }
+
+// Lister lists the things of one kind in a scope, all of them or an error.
+type Lister = func(ctx context.Context, s fleet.Scope) ([]fleet.Resource, error)
+
+// Deleter deletes one thing.
+type Deleter = func(ctx context.Context, r fleet.Resource, o DeleteOptions) error
 
 // Collect fills an Account from the methods a provider has.
 func Collect(name string, kind Kind, p Provider) Account {
@@ -84,11 +118,39 @@ func Collect(name string, kind Kind, p Provider) Account {
 	if c, ok := p.(Access); ok {
 		a.Access = c.Access
 	}
-	if c, ok := p.(DiskLister); ok {
-		a.Disks = c.Disks
-	}
 	if c, ok := p.(Wallet); ok {
 		a.Balance = c.Balance
+	}
+	if c, ok := p.(ImageSaver); ok {
+		a.SaveImage = c.SaveImage
+	}
+	if c, ok := p.(io.Closer); ok {
+		a.Close = c.Close
+	}
+	a.Resources, a.Delete = map[fleet.ThingKind]Lister{}, map[fleet.ThingKind]Deleter{}
+	if c, ok := p.(DiskLister); ok {
+		a.Resources[fleet.KindDisk] = c.Disks
+	}
+	if c, ok := p.(SnapshotLister); ok {
+		a.Resources[fleet.KindSnapshot] = c.Snapshots
+	}
+	if c, ok := p.(ImageLister); ok {
+		a.Resources[fleet.KindImage] = c.Images
+	}
+	if c, ok := p.(PublicIPLister); ok {
+		a.Resources[fleet.KindPublicIP] = c.PublicIPs
+	}
+	if c, ok := p.(DiskDeleter); ok {
+		a.Delete[fleet.KindDisk] = c.DeleteDisk
+	}
+	if c, ok := p.(SnapshotDeleter); ok {
+		a.Delete[fleet.KindSnapshot] = c.DeleteSnapshot
+	}
+	if c, ok := p.(ImageDeleter); ok {
+		a.Delete[fleet.KindImage] = c.DeleteImage
+	}
+	if c, ok := p.(PublicIPDeleter); ok {
+		a.Delete[fleet.KindPublicIP] = c.DeletePublicIP
 	}
 	return a
 }
@@ -105,8 +167,16 @@ func (a Account) Capabilities() []Capability {
 		{CanStart, a.Start != nil},
 		{CanRelease, a.Release != nil},
 		{CanAccess, a.Access != nil},
-		{CanDisks, a.Disks != nil},
 		{CanWallet, a.Balance != nil},
+		{CanDisks, a.Resources[fleet.KindDisk] != nil},
+		{CanSnapshots, a.Resources[fleet.KindSnapshot] != nil},
+		{CanImages, a.Resources[fleet.KindImage] != nil},
+		{CanPublicIPs, a.Resources[fleet.KindPublicIP] != nil},
+		{CanDeleteDisk, a.Delete[fleet.KindDisk] != nil},
+		{CanDeleteSnapshot, a.Delete[fleet.KindSnapshot] != nil},
+		{CanDeleteImage, a.Delete[fleet.KindImage] != nil},
+		{CanDeletePublicIP, a.Delete[fleet.KindPublicIP] != nil},
+		{CanSaveImage, a.SaveImage != nil},
 	} {
 		if c.has {
 			cs = append(cs, c.c)
@@ -115,8 +185,12 @@ func (a Account) Capabilities() []Capability {
 	return cs
 }
 
-// Can reports whether the account has the capability that the action needs.
-func (a Account) Can(action fleet.Action) bool {
+// Can reports whether the account has the capability that the action needs on a
+// thing of the kind.
+func (a Account) Can(kind fleet.ThingKind, action fleet.Action) bool {
+	if kind != fleet.KindInstance {
+		return action == fleet.Keep || action == fleet.Delete && a.Delete[kind] != nil
+	}
 	switch action {
 	case fleet.Keep:
 		return true
@@ -160,8 +234,17 @@ func Around(do func(ctx context.Context, c Call, next func(context.Context) erro
 		a.Start = aroundWrite(do, "start", a.Start)
 		a.Release = aroundWrite(do, "release", a.Release)
 		a.Access = around1(do, a.Access, func(i fleet.Instance) Call { return Call{Op: "access", Ref: i.Ref} })
-		a.Disks = around1(do, a.Disks, func(s fleet.Scope) Call { return Call{Op: "disks"} })
 		a.Balance = around0(do, a.Balance, Call{Op: "balance"})
+		a.SaveImage = aroundSave(do, a.SaveImage)
+		a.Resources, a.Delete = maps.Clone(a.Resources), maps.Clone(a.Delete)
+		for kind, list := range a.Resources {
+			a.Resources[kind] = around1(do, list, func(fleet.Scope) Call { return Call{Op: string(kind) + "s"} })
+		}
+		for kind, remove := range a.Delete {
+			a.Delete[kind] = func(ctx context.Context, r fleet.Resource, o DeleteOptions) error {
+				return do(ctx, Call{Op: "delete-" + string(kind), Write: true, Ref: r.Ref}, func(ctx context.Context) error { return remove(ctx, r, o) })
+			}
+		}
 		return a
 	}
 }
@@ -200,6 +283,15 @@ func aroundWrite[O any](do doFunc, op string, f func(context.Context, fleet.Inst
 	}
 	return func(ctx context.Context, i fleet.Instance, o O) error {
 		return do(ctx, Call{Op: op, Write: true, Ref: i.Ref}, func(ctx context.Context) error { return f(ctx, i, o) })
+	}
+}
+
+func aroundSave(do doFunc, f func(context.Context, fleet.Instance, ImageSpec) (fleet.Ref, error)) func(context.Context, fleet.Instance, ImageSpec) (fleet.Ref, error) {
+	if f == nil {
+		return nil
+	}
+	return func(ctx context.Context, i fleet.Instance, spec ImageSpec) (fleet.Ref, error) {
+		return around0(do, func(ctx context.Context) (fleet.Ref, error) { return f(ctx, i, spec) }, Call{Op: "save-image", Write: true, Ref: i.Ref})(ctx)
 	}
 }
 
@@ -247,7 +339,7 @@ func Stamp(identity string) Decorator {
 			i.AccountName, i.Provider = a.Name, a.Kind.Name
 			return i
 		}
-		list, read, disks := a.Instances, a.Instance, a.Disks
+		list, read := a.Instances, a.Instance
 		a.Instances = func(ctx context.Context, s fleet.Scope) ([]fleet.Instance, error) {
 			is, err := list(ctx, s)
 			if err != nil {
@@ -266,19 +358,33 @@ func Stamp(identity string) Decorator {
 			}
 			return instance(i), nil
 		}
-		if disks != nil {
-			a.Disks = func(ctx context.Context, s fleet.Scope) ([]fleet.Disk, error) {
-				ds, err := disks(ctx, s)
+		a.Resources = maps.Clone(a.Resources)
+		for kind, list := range a.Resources {
+			a.Resources[kind] = func(ctx context.Context, s fleet.Scope) ([]fleet.Resource, error) {
+				rs, err := list(ctx, s)
 				if err != nil {
 					return nil, err
 				}
-				out := make([]fleet.Disk, len(ds))
-				for n, d := range ds {
-					stamp(&d.Ref)
-					stamp(&d.AttachedTo)
-					out[n] = d
+				out := make([]fleet.Resource, len(rs))
+				for n, r := range rs {
+					stamp(&r.Ref)
+					stamp(&r.AttachedTo)
+					stamp(&r.Source)
+					r.UsedBy = slices.Clone(r.UsedBy)
+					for k := range r.UsedBy {
+						stamp(&r.UsedBy[k])
+					}
+					r.AccountName, r.Provider = a.Name, a.Kind.Name
+					out[n] = r
 				}
 				return out, nil
+			}
+		}
+		if save := a.SaveImage; save != nil {
+			a.SaveImage = func(ctx context.Context, i fleet.Instance, spec ImageSpec) (fleet.Ref, error) {
+				ref, err := save(ctx, i, spec)
+				stamp(&ref)
+				return ref, err
 			}
 		}
 		return a

@@ -3,87 +3,18 @@ package providers_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"curfew/fleet"
 	"curfew/providers"
-	"curfew/providers/providertest"
 	"curfew/providers/sim"
 )
-
-// open gives an account in a simulated cloud, and the cloud.
-func open(t *testing.T, now func() time.Time) (providers.Account, *sim.Cloud) {
-	t.Helper()
-	cloud := sim.New(sim.Options{Now: now, Accounts: []sim.Account{{Name: "lab"}}})
-	p, err := sim.Kind().Open(providers.Options{Account: "lab", World: cloud})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return providers.Collect("lab", sim.Kind(), p), cloud
-}
-
-func evening() time.Time { return time.Date(2026, 3, 2, 20, 0, 0, 0, time.UTC) }
-
-func asItIs(ctx context.Context, _ providers.Call, next func(context.Context) error) error {
-	return next(ctx)
-}
-
-func TestEveryStackOfDecoratorsConforms(t *testing.T) {
-	const readOnly = "the stack is read-only"
-	stamp, timeout, around := providers.Stamp("sim:u-lab"), providers.Timeout(time.Minute, time.Minute), providers.Around(asItIs)
-	for _, stack := range []struct {
-		name  string
-		ds    []providers.Decorator
-		lacks map[providertest.Behaviour]string
-	}{
-		{name: "none"},
-		{name: "stamp", ds: []providers.Decorator{stamp}},
-		{name: "timeout", ds: []providers.Decorator{timeout}},
-		{name: "around", ds: []providers.Decorator{around}},
-		{name: "read only", ds: []providers.Decorator{providers.ReadOnlyAccount()}, lacks: map[providertest.Behaviour]string{providertest.Writes: readOnly}},
-		{name: "all that write", ds: []providers.Decorator{around, timeout, stamp, around}},
-		{name: "all", ds: []providers.Decorator{around, timeout, stamp, providers.ReadOnlyAccount()}, lacks: map[providertest.Behaviour]string{providertest.Writes: readOnly}},
-	} {
-		t.Run(stack.name, func(t *testing.T) {
-			lacks := map[providertest.Behaviour]string{
-				providertest.Pages:      "a list is one answer",
-				providertest.ShortPages: "no total is told beside a list",
-			}
-			for b, why := range stack.lacks {
-				lacks[b] = why
-			}
-			providertest.Run(t, providertest.Opts{
-				Kind:  sim.Kind(),
-				Lacks: lacks,
-				Open: func(t *testing.T) providertest.Fake {
-					now := evening()
-					a, cloud := open(t, func() time.Time { return now })
-					return providertest.Fake{
-						Account: a.With(stack.ds...),
-						Add:     func(s fleet.Scope) fleet.Ref { return cloud.MustAdd(sim.Spec{Region: s.Region}) },
-						SetRawState: func(ref fleet.Ref, raw string) {
-							if err := cloud.SetRawState(ref.ID, raw); err != nil {
-								t.Fatal(err)
-							}
-						},
-						Settle: func() { now = now.Add(5 * time.Minute) },
-						Break: func(f providertest.Fault) {
-							cloud.Break(sim.Fault{
-								Kind: sim.FaultKind(f.Kind), Op: f.Op, After: f.After, Times: f.Times,
-								RetryAfter: providertest.RetryIn, Reached: f.Reached,
-							})
-						},
-						UnknownID: "sim-9999",
-					}
-				},
-			})
-		})
-	}
-}
 
 // bare can do nothing but be read.
 type bare struct{ providers.Provider }
@@ -108,9 +39,11 @@ func TestDecoratorsNeitherHideNorInventACapability(t *testing.T) {
 				if diff := cmp.Diff(a.Capabilities(), a.With(d).Capabilities()); diff != "" {
 					t.Errorf("capabilities before (-) and after (+) differ:\n%s", diff)
 				}
-				for _, action := range []fleet.Action{fleet.Keep, fleet.Start, fleet.Stop, fleet.Release, fleet.Delete, fleet.Order} {
-					if got, want := a.With(d).Can(action), a.Can(action); got != want {
-						t.Errorf("Can(%s) is %v, want %v", action, got, want)
+				for _, kind := range append(fleet.ResourceKinds(), fleet.KindInstance) {
+					for _, action := range []fleet.Action{fleet.Keep, fleet.Start, fleet.Stop, fleet.Release, fleet.Delete, fleet.Order} {
+						if got, want := a.With(d).Can(kind, action), a.Can(kind, action); got != want {
+							t.Errorf("Can(%s, %s) is %v, want %v", kind, action, got, want)
+						}
 					}
 				}
 			})
@@ -121,44 +54,66 @@ func TestDecoratorsNeitherHideNorInventACapability(t *testing.T) {
 func TestCanFollowsTheFunctions(t *testing.T) {
 	full, _ := open(t, evening)
 	none := providers.Collect("lab", providers.Kind{Name: "bare"}, bare{})
-	for _, c := range []struct {
+	type row struct {
+		kind       fleet.ThingKind
 		action     fleet.Action
 		full, none bool
-	}{
-		{fleet.Keep, true, true},
-		{fleet.Start, true, false},
-		{fleet.Stop, true, false},
-		{fleet.Release, true, false},
-		{fleet.Delete, false, false},
-		{fleet.Order, false, false},
-		{fleet.Action(99), false, false},
-	} {
-		if got := full.Can(c.action); got != c.full {
-			t.Errorf("an account with every function: Can(%s) is %v, want %v", c.action, got, c.full)
+	}
+	rows := []row{
+		{fleet.KindInstance, fleet.Keep, true, true},
+		{fleet.KindInstance, fleet.Start, true, false},
+		{fleet.KindInstance, fleet.Stop, true, false},
+		{fleet.KindInstance, fleet.Release, true, false},
+		{fleet.KindInstance, fleet.Delete, false, false},
+		{fleet.KindInstance, fleet.Order, false, false},
+		{fleet.KindInstance, fleet.Action(99), false, false},
+		{fleet.KindWant, fleet.Order, false, false},
+		{fleet.KindWant, fleet.Delete, false, false},
+	}
+	for _, kind := range fleet.ResourceKinds() {
+		rows = append(rows,
+			row{kind, fleet.Keep, true, true},
+			row{kind, fleet.Delete, true, false},
+			row{kind, fleet.Stop, false, false},
+			row{kind, fleet.Release, false, false},
+			row{kind, fleet.Action(99), false, false},
+		)
+	}
+	for _, c := range rows {
+		if got := full.Can(c.kind, c.action); got != c.full {
+			t.Errorf("an account with every function: Can(%s, %s) is %v, want %v", c.kind, c.action, got, c.full)
 		}
-		if got := none.Can(c.action); got != c.none {
-			t.Errorf("an account without functions: Can(%s) is %v, want %v", c.action, got, c.none)
+		if got := none.Can(c.kind, c.action); got != c.none {
+			t.Errorf("an account without functions: Can(%s, %s) is %v, want %v", c.kind, c.action, got, c.none)
 		}
 	}
 	if cs := none.Capabilities(); len(cs) != 0 {
 		t.Errorf("an account without functions has the capabilities %v", cs)
+	}
+	sorted := cmpopts.SortSlices(func(a, b providers.Capability) bool { return a < b })
+	if diff := cmp.Diff(sim.Kind().Capabilities, full.Capabilities(), sorted); diff != "" {
+		t.Errorf("capabilities of the kind (-) and of an account with every function (+) differ:\n%s", diff)
+	}
+	// One kind that can be listed and not deleted says so of itself alone.
+	delete(full.Delete, fleet.KindDisk)
+	if full.Can(fleet.KindDisk, fleet.Delete) || !full.Can(fleet.KindImage, fleet.Delete) {
+		t.Error("what one kind lacks is not told apart from what another has")
 	}
 }
 
 func TestReadOnlyAnswersEveryWriteWithReadOnlyAndSendsNothing(t *testing.T) {
 	a, cloud := open(t, evening)
 	ref := cloud.MustAdd(sim.Spec{})
+	for _, kind := range fleet.ResourceKinds() {
+		cloud.MustAddResource(kind, sim.Resource{ID: thing})
+	}
 	dry := a.With(providers.ReadOnlyAccount())
 	i, err := dry.Instance(t.Context(), ref)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for op, err := range map[string]error{
-		"stop":    dry.Stop(t.Context(), i, providers.StopOptions{}),
-		"start":   dry.Start(t.Context(), i, providers.StartOptions{}),
-		"release": dry.Release(t.Context(), i, providers.ReleaseOptions{}),
-	} {
-		if !errors.Is(err, fleet.ReadOnly) {
+	for op, call := range writes(dry, i) {
+		if err := call(t.Context()); !errors.Is(err, fleet.ReadOnly) {
 			t.Errorf("%s answers %v, want read-only", op, err)
 		}
 	}
@@ -169,59 +124,6 @@ func TestReadOnlyAnswersEveryWriteWithReadOnlyAndSendsNothing(t *testing.T) {
 		if c.Op != "instance" {
 			t.Errorf("the cloud was called for %s", c.Op)
 		}
-	}
-}
-
-func TestStampPutsIdentityOnEverythingThatComesOut(t *testing.T) {
-	a, cloud := open(t, evening)
-	cloud.MustAdd(sim.Spec{ID: "sim-a", Parent: "task-7"})
-	if err := cloud.AddDisk(sim.Disk{ID: "d-1", AttachedTo: "sim-a"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := cloud.AddDisk(sim.Disk{ID: "d-2"}); err != nil {
-		t.Fatal(err)
-	}
-	a = a.With(providers.Stamp("sim:u-lab"))
-	if a.Identity != "sim:u-lab" {
-		t.Errorf("the account's identity is %q", a.Identity)
-	}
-	want := fleet.Ref{Account: "sim:u-lab", Kind: fleet.KindInstance, ID: "sim-a"}
-	list, err := a.Instances(t.Context(), a.Scopes[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	read, err := a.Instance(t.Context(), want)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for where, i := range map[string]fleet.Instance{"list": list[0], "read": read} {
-		if i.Ref != want || i.Parent.Account != "sim:u-lab" || i.AccountName != "lab" || i.Provider != "sim" {
-			t.Errorf("in the %s: ref %s, parent %s, account %q, provider %q", where, i.Ref, i.Parent, i.AccountName, i.Provider)
-		}
-	}
-	ds, err := a.Disks(t.Context(), a.Scopes[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if ds[0].Ref.Account != "sim:u-lab" || ds[0].AttachedTo != want {
-		t.Errorf("the disk is %s at %s", ds[0].Ref, ds[0].AttachedTo)
-	}
-	if !ds[1].AttachedTo.IsZero() {
-		t.Errorf("a disk that belongs to nothing is said to belong to %s", ds[1].AttachedTo)
-	}
-}
-
-func TestStampLeavesTheListBelowItAlone(t *testing.T) {
-	below := []fleet.Instance{{Ref: fleet.Ref{Kind: fleet.KindInstance, ID: "a"}}}
-	a := providers.Account{
-		Name: "lab", Kind: providers.Kind{Name: "x"},
-		Instances: func(context.Context, fleet.Scope) ([]fleet.Instance, error) { return below, nil },
-	}.With(providers.Stamp("x:1"))
-	if _, err := a.Instances(t.Context(), fleet.Scope{}); err != nil {
-		t.Fatal(err)
-	}
-	if below[0].Ref.Account != "" {
-		t.Error("the adapter's own slice was written to")
 	}
 }
 
@@ -236,11 +138,19 @@ func TestTimeoutBoundsEveryCall(t *testing.T) {
 		{"instance", read, fleet.Transient},
 		{"identity", read, fleet.Transient},
 		{"access", read, fleet.Transient},
-		{"disks", read, fleet.Transient},
 		{"balance", read, fleet.Transient},
+		{"disks", read, fleet.Transient},
+		{"snapshots", read, fleet.Transient},
+		{"images", read, fleet.Transient},
+		{"ips", read, fleet.Transient},
 		{"stop", write, fleet.OutcomeUnknown},
 		{"start", write, fleet.OutcomeUnknown},
 		{"release", write, fleet.OutcomeUnknown},
+		{"save-image", write, fleet.OutcomeUnknown},
+		{"delete-disk", write, fleet.OutcomeUnknown},
+		{"delete-snapshot", write, fleet.OutcomeUnknown},
+		{"delete-image", write, fleet.OutcomeUnknown},
+		{"delete-ip", write, fleet.OutcomeUnknown},
 	} {
 		t.Run(c.op, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -289,27 +199,45 @@ func TestAroundSeesEveryCallOnce(t *testing.T) {
 	a, cloud := open(t, evening)
 	cloud.MustAdd(sim.Spec{ID: "sim-a", ReleasesRunning: true})
 	var seen []providers.Call
+	below := a
 	a = a.With(providers.Around(func(ctx context.Context, c providers.Call, next func(context.Context) error) error {
 		seen = append(seen, c)
 		return next(ctx)
 	}))
 	ref := fleet.Ref{Kind: fleet.KindInstance, ID: "sim-a"}
-	for _, c := range []providers.Call{
+	every := []providers.Call{
 		{Op: "instances"},
 		{Op: "instance", Ref: ref},
 		{Op: "identity"},
 		{Op: "access", Ref: ref},
-		{Op: "disks"},
 		{Op: "balance"},
+		{Op: "disks"},
+		{Op: "snapshots"},
+		{Op: "images"},
+		{Op: "ips"},
+		{Op: "save-image", Write: true, Ref: ref},
 		{Op: "stop", Write: true, Ref: ref},
 		{Op: "start", Write: true, Ref: ref},
 		{Op: "release", Write: true, Ref: ref},
-	} {
+		{Op: "delete-disk", Write: true, Ref: fleet.Ref{Kind: fleet.KindDisk, ID: thing}},
+		{Op: "delete-snapshot", Write: true, Ref: fleet.Ref{Kind: fleet.KindSnapshot, ID: thing}},
+		{Op: "delete-image", Write: true, Ref: fleet.Ref{Kind: fleet.KindImage, ID: thing}},
+		{Op: "delete-ip", Write: true, Ref: fleet.Ref{Kind: fleet.KindPublicIP, ID: thing}},
+	}
+	if n := len(calls(a, fleet.Instance{Ref: ref})); n != len(every) {
+		t.Errorf("%d calls are looked at, the account has %d", len(every), n)
+	}
+	for _, c := range every {
 		t.Run(c.Op, func(t *testing.T) {
 			seen = nil
 			_ = calls(a, fleet.Instance{Ref: ref})[c.Op](t.Context())
 			if diff := cmp.Diff([]providers.Call{c}, seen); diff != "" {
 				t.Errorf("calls seen, wanted (-) and got (+):\n%s", diff)
+			}
+			seen = nil
+			_ = calls(below, fleet.Instance{Ref: ref})[c.Op](t.Context())
+			if len(seen) != 0 {
+				t.Error("the account below is decorated as well")
 			}
 		})
 	}
@@ -325,6 +253,15 @@ func TestAroundGivesNothingBesideAnError(t *testing.T) {
 	is, err := a.Instances(t.Context(), a.Scopes[0])
 	if !errors.Is(err, late) || is != nil {
 		t.Errorf("got %d instances and error %v, want none and the decorator's error", len(is), err)
+	}
+	cloud.MustAddResource(fleet.KindDisk, sim.Resource{ID: thing})
+	ds, err := a.Resources[fleet.KindDisk](t.Context(), a.Scopes[0])
+	if !errors.Is(err, late) || ds != nil {
+		t.Errorf("got %d disks and error %v, want none and the decorator's error", len(ds), err)
+	}
+	image, err := a.SaveImage(t.Context(), fleet.Instance{Ref: fleet.Ref{ID: "sim-0001"}}, providers.ImageSpec{})
+	if !errors.Is(err, late) || !image.IsZero() {
+		t.Errorf("got the image %s and error %v, want none and the decorator's error", image, err)
 	}
 }
 
@@ -345,17 +282,37 @@ func TestDecoratorsAreAskedFromTheOutsideIn(t *testing.T) {
 	}
 }
 
+// thing is the id of what the calls delete, of every kind.
+const thing = "thing-1"
+
 // calls gives every function of an account by its name.
 func calls(a providers.Account, i fleet.Instance) map[string]func(context.Context) error {
-	return map[string]func(context.Context) error{
+	out := writes(a, i)
+	maps.Copy(out, map[string]func(context.Context) error{
 		"instances": func(ctx context.Context) error { _, err := a.Instances(ctx, a.Scopes[0]); return err },
 		"instance":  func(ctx context.Context) error { _, err := a.Instance(ctx, i.Ref); return err },
 		"identity":  func(ctx context.Context) error { _, err := a.Whoami(ctx); return err },
 		"access":    func(ctx context.Context) error { _, err := a.Access(ctx, i); return err },
-		"disks":     func(ctx context.Context) error { _, err := a.Disks(ctx, a.Scopes[0]); return err },
 		"balance":   func(ctx context.Context) error { _, err := a.Balance(ctx); return err },
-		"stop":      func(ctx context.Context) error { return a.Stop(ctx, i, providers.StopOptions{}) },
-		"start":     func(ctx context.Context) error { return a.Start(ctx, i, providers.StartOptions{}) },
-		"release":   func(ctx context.Context) error { return a.Release(ctx, i, providers.ReleaseOptions{}) },
+	})
+	for kind, list := range a.Resources {
+		out[string(kind)+"s"] = func(ctx context.Context) error { _, err := list(ctx, a.Scopes[0]); return err }
 	}
+	return out
+}
+
+// writes gives those that write.
+func writes(a providers.Account, i fleet.Instance) map[string]func(context.Context) error {
+	out := map[string]func(context.Context) error{
+		"stop":       func(ctx context.Context) error { return a.Stop(ctx, i, providers.StopOptions{}) },
+		"start":      func(ctx context.Context) error { return a.Start(ctx, i, providers.StartOptions{}) },
+		"release":    func(ctx context.Context) error { return a.Release(ctx, i, providers.ReleaseOptions{}) },
+		"save-image": func(ctx context.Context) error { _, err := a.SaveImage(ctx, i, providers.ImageSpec{}); return err },
+	}
+	for kind, remove := range a.Delete {
+		out["delete-"+string(kind)] = func(ctx context.Context) error {
+			return remove(ctx, fleet.Resource{Ref: fleet.Ref{Kind: kind, ID: thing}}, providers.DeleteOptions{})
+		}
+	}
+	return out
 }

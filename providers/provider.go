@@ -56,9 +56,43 @@ type (
 	Access interface {
 		Access(ctx context.Context, i fleet.Instance) (fleet.Access, error)
 	}
-	// DiskLister lists disks billed by themselves, the whole scope or an error.
+	// DiskLister lists disks billed by themselves, the whole scope or an error; the
+	// other listers likewise.
 	DiskLister interface {
-		Disks(ctx context.Context, s fleet.Scope) ([]fleet.Disk, error)
+		Disks(ctx context.Context, s fleet.Scope) ([]fleet.Resource, error)
+	}
+	// SnapshotLister lists snapshots, of the account itself only.
+	SnapshotLister interface {
+		Snapshots(ctx context.Context, s fleet.Scope) ([]fleet.Resource, error)
+	}
+	// ImageLister lists images that the account made, never those of the platform.
+	ImageLister interface {
+		Images(ctx context.Context, s fleet.Scope) ([]fleet.Resource, error)
+	}
+	// PublicIPLister lists public addresses that are billed by themselves.
+	PublicIPLister interface {
+		PublicIPs(ctx context.Context, s fleet.Scope) ([]fleet.Resource, error)
+	}
+	// DiskDeleter deletes a disk for good; the other deleters likewise.
+	DiskDeleter interface {
+		DeleteDisk(ctx context.Context, r fleet.Resource, o DeleteOptions) error
+	}
+	// SnapshotDeleter deletes a snapshot.
+	SnapshotDeleter interface {
+		DeleteSnapshot(ctx context.Context, r fleet.Resource, o DeleteOptions) error
+	}
+	// ImageDeleter deletes an image.
+	ImageDeleter interface {
+		DeleteImage(ctx context.Context, r fleet.Resource, o DeleteOptions) error
+	}
+	// PublicIPDeleter gives a public address back.
+	PublicIPDeleter interface {
+		DeletePublicIP(ctx context.Context, r fleet.Resource, o DeleteOptions) error
+	}
+	// ImageSaver makes an image of an instance, and gives its reference at once; it
+	// is ready when the list of images shows it so.
+	ImageSaver interface {
+		SaveImage(ctx context.Context, i fleet.Instance, spec ImageSpec) (fleet.Ref, error)
 	}
 	// Wallet reads what the account has left.
 	Wallet interface {
@@ -85,6 +119,17 @@ type ReleaseOptions struct {
 	WithPublicIPs bool
 }
 
+// DeleteOptions are the options of a deletion.
+type DeleteOptions struct {
+	Token string
+}
+
+// ImageSpec says what image to make.
+type ImageSpec struct {
+	Name  string
+	Token string
+}
+
 // Capability names an optional ability of a platform.
 type Capability string
 
@@ -94,8 +139,17 @@ const (
 	CanStart   Capability = "start"
 	CanRelease Capability = "release"
 	CanAccess  Capability = "access"
-	CanDisks   Capability = "disks"
 	CanWallet  Capability = "wallet"
+
+	CanDisks          Capability = "disks"
+	CanSnapshots      Capability = "snapshots"
+	CanImages         Capability = "images"
+	CanPublicIPs      Capability = "ips"
+	CanDeleteDisk     Capability = "delete-disk"
+	CanDeleteSnapshot Capability = "delete-snapshot"
+	CanDeleteImage    Capability = "delete-image"
+	CanDeletePublicIP Capability = "delete-ip"
+	CanSaveImage      Capability = "save-image"
 )
 
 // BillingProof says how a platform lets one see that billing has ended.

@@ -279,7 +279,7 @@ func (f *follower) box(b fleet.BoxRun, pendingMax int, logs []string) {
 		late := b.ExitCode != nil && (last.End == fleet.RunLost || last.End == fleet.RunEnded && last.ExitCode == nil)
 		if last.Open() || late {
 			f.end(last, fleet.RunEnded, b.EndedAt)
-			last.ExitCode = b.ExitCode
+			last.ExitCode, last.Said = b.ExitCode, b.Said
 		}
 	case b.PIDGone:
 		if last.Open() {
@@ -295,7 +295,7 @@ func (f *follower) box(b fleet.BoxRun, pendingMax int, logs []string) {
 // newBox begins the run of a start file not seen before; last is the one its
 // file told of earlier, or nil.
 func (f *follower) newBox(b fleet.BoxRun, last *fleet.Run, pendingMax int, logs []string) {
-	r := fleet.Run{ID: boxRunID(b.ID), Source: RunByFile, StartedAt: b.StartedAt}
+	r := fleet.Run{ID: boxRunID(b.ID), Source: RunByFile, StartedAt: b.StartedAt, Then: b.Then}
 	if last != nil {
 		r.ID += ":" + strconv.FormatInt(b.StartedAt.Unix(), 10)
 		if last.Open() {
@@ -315,7 +315,7 @@ func (f *follower) newBox(b fleet.BoxRun, last *fleet.Run, pendingMax int, logs 
 	r.Ref, r.Boot = f.ref, f.look.Boot
 	f.end(&r, fleet.RunEnded, f.look.SeenAt)
 	if boxEnded(b) {
-		r.EndedAt, r.ExitCode = b.EndedAt, b.ExitCode
+		r.EndedAt, r.ExitCode, r.Said = b.EndedAt, b.ExitCode, b.Said
 	}
 	f.runs = append(f.runs, r)
 }

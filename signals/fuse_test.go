@@ -109,15 +109,15 @@ func TestFusedIdleHasAFreshIdleLookOfEveryRequiredSource(t *testing.T) {
 	idle := 0
 	rapid.Check(t, func(t *rapid.T) {
 		var looks []fleet.Evidence
-		for range rapid.IntRange(0, 4).Draw(t, "looks") {
+		for range rapid.IntRange(1, 5).Draw(t, "looks") {
 			e := seen(rapid.SampledFrom([]string{"ssh", "probe"}).Draw(t, "source"),
-				rapid.SampledFrom([]fleet.Activity{fleet.Idle, fleet.Idle, fleet.Unknown, fleet.Busy}).Draw(t, "activity"),
-				time.Duration(rapid.IntRange(-1, 90).Draw(t, "age"))*time.Second)
-			e.Boot = rapid.SampledFrom([]fleet.Boot{"b1", "b1", "b0", ""}).Draw(t, "boot")
+				rapid.SampledFrom([]fleet.Activity{fleet.Idle, fleet.Idle, fleet.Idle, fleet.Idle, fleet.Unknown, fleet.Busy}).Draw(t, "activity"),
+				rapid.SampledFrom([]time.Duration{0, time.Second, time.Minute, -1, time.Minute + 1}).Draw(t, "age"))
+			e.Boot = rapid.SampledFrom([]fleet.Boot{"b1", "b1", "b1", "b1", "b0", ""}).Draw(t, "boot")
 			looks = append(looks, e)
 		}
-		required := rapid.SampledFrom([][]string{nil, {"ssh"}, {"ssh", "probe"}}).Draw(t, "required")
-		i := fleet.Instance{Boot: rapid.SampledFrom([]fleet.Boot{"b1", "b1", ""}).Draw(t, "instance boot")}
+		required := rapid.SampledFrom([][]string{nil, {"ssh"}, {"ssh"}, {"ssh", "probe"}}).Draw(t, "required")
+		i := fleet.Instance{Boot: rapid.SampledFrom([]fleet.Boot{"b1", "b1", "b1", ""}).Draw(t, "instance boot")}
 		got := signals.Fuse(start, i, looks, nil, required)
 		again := signals.Fuse(start, i, rapid.Permutation(looks).Draw(t, "looks again"), nil, required)
 		if got.Activity != again.Activity || !got.SeenAt.Equal(again.SeenAt) {

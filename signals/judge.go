@@ -20,6 +20,7 @@ const (
 	ReasonBusyCard      fleet.Code = "signal.busy-card"
 	ReasonBusyProcess   fleet.Code = "signal.busy-process"
 	ReasonBusyRun       fleet.Code = "signal.busy-run"
+	ReasonBusyKernel    fleet.Code = "signal.busy-kernel"
 	ReasonBusySession   fleet.Code = "signal.busy-session"
 	ReasonIdle          fleet.Code = "signal.idle"
 	ReasonNotReached    fleet.Code = "signal.not-reached"
@@ -35,6 +36,7 @@ const (
 	ReasonReadingCards     fleet.Code = "signal.reading.cards"
 	ReasonReadingProcesses fleet.Code = "signal.reading.processes"
 	ReasonReadingSessions  fleet.Code = "signal.reading.sessions"
+	ReasonReadingJupyter   fleet.Code = "signal.reading.jupyter"
 	ReasonReadingRuns      fleet.Code = "signal.reading.runs"
 	ReasonReadingHold      fleet.Code = "signal.reading.hold"
 	ReasonReadingLoad      fleet.Code = "signal.reading.load"
@@ -59,6 +61,10 @@ const bootSlack = 5 * time.Second
 // Facts.Matched and drops Facts.Processes, so a look is judged once. Sources
 // that do not look inside tell their activity themselves and are not judged.
 func Judge(e fleet.Evidence, l Limits, ps []Pattern) fleet.Evidence {
+	if e.Outside {
+		e.Facts = fleet.Facts{} // what it has not seen cannot speak for or against a run
+		return e
+	}
 	l = l.orDefaults()
 	f := e.Facts
 	f.Matched, f.MatchedSince = match(f.Processes, ps)
@@ -155,6 +161,11 @@ func atWork(f fleet.Facts, l Limits) fleet.Reason {
 		}
 	}
 	for _, s := range f.Sessions {
+		if s.Busy {
+			return fleet.Because(ReasonBusyKernel, fleet.Values{"kernel": fleet.Text(s.Name)})
+		}
+	}
+	for _, s := range f.Sessions {
 		if s.Idle <= l.SessionIdleMax {
 			name := s.Name
 			if name == "" {
@@ -206,6 +217,8 @@ func reading(what string) fleet.Value {
 		return fleet.Nested(fleet.Because(ReasonReadingProcesses, nil))
 	case "sessions":
 		return fleet.Nested(fleet.Because(ReasonReadingSessions, nil))
+	case "jupyter":
+		return fleet.Nested(fleet.Because(ReasonReadingJupyter, nil))
 	case "runs":
 		return fleet.Nested(fleet.Because(ReasonReadingRuns, nil))
 	case "hold":

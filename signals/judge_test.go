@@ -77,6 +77,18 @@ func TestJudge(t *testing.T) {
 		{"a session whose clock jumped is busy", func(e *fleet.Evidence) {
 			e.Facts.Sessions = []fleet.Session{{Kind: "tty", Idle: -time.Hour}}
 		}, fleet.Busy, signals.ReasonBusySession},
+		{"a busy kernel is busy, however long ago it was asked to", func(e *fleet.Evidence) {
+			e.Facts.Sessions = []fleet.Session{{Kind: "tty", Idle: time.Minute}, {Kind: "kernel", Idle: 6 * time.Hour, Busy: true}}
+		}, fleet.Busy, signals.ReasonBusyKernel},
+		{"a kernel that was just used is busy", func(e *fleet.Evidence) {
+			e.Facts.Sessions = []fleet.Session{{Kind: "kernel", Idle: time.Minute}}
+		}, fleet.Busy, signals.ReasonBusySession},
+		{"a kernel left open is idle", func(e *fleet.Evidence) {
+			e.Facts.Sessions = []fleet.Session{{Kind: "kernel", Idle: 20 * time.Hour}}
+		}, fleet.Idle, signals.ReasonIdle},
+		{"a server that cannot be asked for its kernels is unknown", func(e *fleet.Evidence) {
+			e.Facts.Unreadable = map[string]string{"jupyter": "refused"}
+		}, fleet.Unknown, signals.ReasonUnreadable},
 		{"a card without a reading is unknown", func(e *fleet.Evidence) { e.Facts.Cards[0].Utilization = nil }, fleet.Unknown, signals.ReasonCardUnread},
 		{"a reading that is no number is unknown", func(e *fleet.Evidence) { e.Facts.Cards[0].Utilization = new(math.NaN()) }, fleet.Unknown, signals.ReasonCardUnread},
 		{"a reading below zero is unknown", func(e *fleet.Evidence) { e.Facts.Cards[0].Utilization = new(-1.0) }, fleet.Unknown, signals.ReasonCardUnread},
@@ -188,9 +200,12 @@ func drawFacts(t *rapid.T) fleet.Facts {
 		})
 	}
 	for range rapid.IntRange(0, 1).Draw(t, "sessions") {
-		f.Sessions = append(f.Sessions, fleet.Session{Kind: "tty", Idle: time.Duration(rapid.IntRange(0, 90).Draw(t, "idle")) * time.Minute})
+		f.Sessions = append(f.Sessions, fleet.Session{
+			Kind: "kernel", Idle: time.Duration(rapid.IntRange(0, 90).Draw(t, "idle")) * time.Minute,
+			Busy: rapid.IntRange(0, 3).Draw(t, "computes") == 2,
+		})
 	}
-	for _, what := range []string{"cards", "processes", "sessions", "runs", "hold", "something new"} {
+	for _, what := range []string{"cards", "processes", "sessions", "jupyter", "runs", "hold", "something new"} {
 		if rapid.IntRange(0, 15).Draw(t, what+" failed") == 7 {
 			if f.Unreadable == nil {
 				f.Unreadable = map[string]string{}
@@ -217,6 +232,11 @@ func checkJudge(t *rapid.T) {
 	for _, c := range f.Cards {
 		if c.Utilization == nil || math.IsNaN(*c.Utilization) || *c.Utilization < 0 || *c.Utilization >= 5 || c.MIG {
 			t.Fatalf("idle although a card does not say so: %+v", c)
+		}
+	}
+	for _, s := range f.Sessions {
+		if s.Busy || s.Idle <= signals.DefaultSessionIdleMax {
+			t.Fatalf("idle although somebody is at work: %+v", s)
 		}
 	}
 	for _, p := range f.Processes {

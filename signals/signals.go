@@ -29,6 +29,22 @@ type Source interface {
 	Close() error
 }
 
+// Outside is a source that does not look inside, such as a probe. Its evidence says
+// so, and tells the activity itself.
+type Outside interface {
+	Source
+	// Required reports whether an instance that the source applies to is idle only
+	// with its word. Where it is, and no source sees inside, its word is enough.
+	Required() bool
+}
+
+// Required reports whether instances that a source applies to are idle only with
+// its word: always where it sees inside them.
+func Required(s Source) bool {
+	o, outside := s.(Outside)
+	return !outside || o.Required()
+}
+
 // Ask is what policies want to know of an instance beyond the usual readings.
 type Ask struct {
 	Files []string // to stat

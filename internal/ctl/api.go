@@ -22,6 +22,8 @@ type API interface {
 	Explain(ctx context.Context, name string) (Explanation, error)
 	// List lists every instance.
 	List(ctx context.Context) (Listing, error)
+	// Resources lists what is billed beside instances, of one kind.
+	Resources(ctx context.Context, kind fleet.ThingKind) (Resources, error)
 	// Hold forbids acting on an instance for a time; a zero until ends holds.
 	Hold(ctx context.Context, h HoldRequest) (HoldAnswer, error)
 	// Act asks for an act by hand.
@@ -55,17 +57,35 @@ type Planned struct {
 	Unguarded bool            `json:"unguarded,omitempty"`
 }
 
+// Resources is the answer of [API.Resources].
+type Resources struct {
+	Now   time.Time            `json:"now"`
+	Kind  fleet.ThingKind      `json:"kind"`
+	Items []PlannedResource    `json:"items"`
+	Lists []policies.ListState `json:"lists"`
+}
+
+// PlannedResource is a resource, and what would be done with it.
+type PlannedResource struct {
+	Resource fleet.Resource `json:"resource"`
+	Planned  Planned        `json:"planned"`
+}
+
 // Plan is the answer of [API.Plan].
 type Plan struct {
-	Now    time.Time             `json:"now"`
-	Items  []Planned             `json:"items"`
-	Scopes []policies.ScopeState `json:"scopes"`
+	Now   time.Time `json:"now"`
+	Items []Planned `json:"items"`
+	// Resources are the things beside instances with which something is done, or
+	// might be.
+	Resources []Planned             `json:"resources,omitempty"`
+	Scopes    []policies.ScopeState `json:"scopes"`
 }
 
 // Explanation is the answer of [API.Explain].
 type Explanation struct {
 	Now time.Time `json:"now"`
 	Planned
+	Resource  *fleet.Resource     `json:"resource,omitempty"` // where it is no instance
 	Evidence  []fleet.Evidence    `json:"evidence,omitempty"`
 	Runs      []fleet.Run         `json:"runs,omitempty"`
 	Holds     []fleet.Hold        `json:"holds,omitempty"`
@@ -160,6 +180,17 @@ type Status struct {
 	LastPass   time.Time             `json:"last_pass,omitzero"`
 	LastReload string                `json:"last_reload,omitempty"` // error of the last reload; empty when it worked
 	Scopes     []policies.ScopeState `json:"scopes"`
+	// Exec says what becomes of runs that ask for a stop.
+	Exec Exec `json:"exec,omitzero"`
 	// DatabaseError is why state cannot be written; acts stop meanwhile.
 	DatabaseError string `json:"database_error,omitempty"`
+}
+
+// Exec says how a daemon takes the runs of curfew exec --then stop.
+type Exec struct {
+	Machine string     `json:"machine,omitempty"` // the one it runs in; empty: none is declared
+	Mode    fleet.Mode `json:"mode,omitempty"`    // that holds for the policy of such runs
+	Home    string     `json:"home,omitempty"`    // whose run files are read; empty: nobody looks inside
+	// Guard is the process id of a guard that such a run has started; 0 of a daemon.
+	Guard int `json:"guard,omitempty"`
 }

@@ -62,6 +62,11 @@ func (c *Client) List(ctx context.Context) (l Listing, err error) {
 	return l, c.get(ctx, pathList, nil, &l)
 }
 
+// Resources asks for [API.Resources].
+func (c *Client) Resources(ctx context.Context, kind fleet.ThingKind) (r Resources, err error) {
+	return r, c.get(ctx, pathResources, url.Values{"kind": {string(kind)}}, &r)
+}
+
 // Status asks for [API.Status].
 func (c *Client) Status(ctx context.Context) (s Status, err error) {
 	return s, c.get(ctx, pathStatus, nil, &s)

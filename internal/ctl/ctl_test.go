@@ -59,6 +59,11 @@ func (f *fake) Act(_ context.Context, r ctl.ActRequest) (fleet.Intent, error) {
 	return intent(), f.err
 }
 
+func (f *fake) Resources(_ context.Context, kind fleet.ThingKind) (ctl.Resources, error) {
+	f.asked = kind
+	return resourcesOf(), f.err
+}
+
 func (f *fake) Approve(_ context.Context, id int64, by string) (fleet.Intent, error) {
 	f.asked = []any{id, by}
 	return intent(), f.err
@@ -133,6 +138,18 @@ func plan() ctl.Plan {
 	return ctl.Plan{Now: at(5), Items: []ctl.Planned{planned()}, Scopes: scopes()}
 }
 
+func resourcesOf() ctl.Resources {
+	disk := fleet.Resource{
+		Ref: fleet.Ref{Account: "sim:u-1", Kind: fleet.KindDisk, ID: "d-1"}, Name: "data", SizeGB: 100, Ready: true,
+		Price: fleet.Price{PerHour: fleet.CNY(40_000), Source: fleet.PriceProvider}, UnusedSince: at(1), WithInstance: fleet.No,
+	}
+	return ctl.Resources{
+		Now: at(5), Kind: fleet.KindDisk,
+		Items: []ctl.PlannedResource{{Resource: disk, Planned: ctl.Planned{Instance: disk.Subject(), Reason: fleet.Because("app.no-policy", nil), Unguarded: true}}},
+		Lists: []policies.ListState{{Scope: fleet.Scope{Account: "sim:u-1"}, Kind: fleet.KindDisk, At: at(4)}},
+	}
+}
+
 func listing() ctl.Listing {
 	return ctl.Listing{
 		Now: at(5), Items: []ctl.Planned{planned()}, Scopes: scopes(), Wallets: map[string]fleet.Wallet{"lab": {Cash: fleet.CNY(86_400_000)}},
@@ -193,6 +210,10 @@ func questions() map[string]question {
 		"explain": {
 			ask:  func(ctx context.Context, a ctl.API) (any, error) { return a.Explain(ctx, "名字 a/b&c=1") },
 			want: explanation(), asked: "名字 a/b&c=1",
+		},
+		"resources": {
+			ask:  func(ctx context.Context, a ctl.API) (any, error) { return a.Resources(ctx, fleet.KindDisk) },
+			want: resourcesOf(), asked: fleet.KindDisk,
 		},
 		"ping-key": {
 			ask:  func(ctx context.Context, a ctl.API) (any, error) { return a.PingKey(ctx, "名字 a/b&c=1") },

@@ -17,17 +17,18 @@ const longestRequest = 1 << 20
 
 // The paths of the API; the version is in them.
 const (
-	pathPlan    = "/v1/plan"
-	pathExplain = "/v1/explain"
-	pathList    = "/v1/list"
-	pathJournal = "/v1/journal"
-	pathStatus  = "/v1/status"
-	pathPingKey = "/v1/ping-key"
-	pathHold    = "/v1/hold"
-	pathAct     = "/v1/act"
-	pathApprove = "/v1/approve"
-	pathForget  = "/v1/forget"
-	pathReload  = "/v1/reload"
+	pathPlan      = "/v1/plan"
+	pathExplain   = "/v1/explain"
+	pathList      = "/v1/list"
+	pathJournal   = "/v1/journal"
+	pathStatus    = "/v1/status"
+	pathPingKey   = "/v1/ping-key"
+	pathResources = "/v1/resources"
+	pathHold      = "/v1/hold"
+	pathAct       = "/v1/act"
+	pathApprove   = "/v1/approve"
+	pathForget    = "/v1/forget"
+	pathReload    = "/v1/reload"
 )
 
 // RefusedError says that a check refuses what was asked, and why. It reaches the
@@ -76,6 +77,9 @@ func Handler(api API) http.Handler {
 	read(pathStatus, func(r *http.Request) (any, error) { return api.Status(r.Context()) })
 	read(pathExplain, func(r *http.Request) (any, error) {
 		return api.Explain(r.Context(), r.URL.Query().Get("name"))
+	})
+	read(pathResources, func(r *http.Request) (any, error) {
+		return api.Resources(r.Context(), fleet.ThingKind(r.URL.Query().Get("kind")))
 	})
 	read(pathPingKey, func(r *http.Request) (any, error) {
 		return api.PingKey(r.Context(), r.URL.Query().Get("name"))

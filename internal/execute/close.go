@@ -42,12 +42,15 @@ func (x *Executor) LetGo(tx *store.Tx, i *fleet.Intent, why fleet.Reason) error 
 
 func (x *Executor) saveClosed(tx *store.Tx, i *fleet.Intent, was fleet.IntentState, seen fleet.Instance, outcome fleet.Outcome, why fleet.Reason) error {
 	i.State, i.Outcome, i.Why, i.ClosedAt, i.NextAt = fleet.IntentClosed, outcome, why, tx.Now, time.Time{}
-	if !seen.Ref.IsZero() && i.Action != fleet.Start {
+	if !seen.Ref.IsZero() && i.Action != fleet.Start && i.Ref.Kind == fleet.KindInstance {
 		until := tx.Now
 		if why.Code == ReasonStartedAgain && i.Subject.Here {
 			until = i.StartedAt // it was down since about then, whenever that was found out
 		}
 		i.Cost = bootCost(i.Subject, seen, until)
+	}
+	if i.Action == fleet.Start && outcome == fleet.OutcomeDone {
+		i.Reached = seen.Boot
 	}
 	if err := tx.SaveIntent(i, was, "closed"); err != nil {
 		return err
@@ -62,9 +65,15 @@ func (x *Executor) saveClosed(tx *store.Tx, i *fleet.Intent, was fleet.IntentSta
 		n.Subject = seen
 		n.Subject.Price = i.Subject.Price
 	}
+	if i.Batch != 0 {
+		n.Key = noticeKey(*i, "closed|"+string(outcome)+"|"+string(why.Code))
+	}
 	switch outcome {
 	case fleet.OutcomeDone:
 		n.Event = notify.EventDone
+		if i.Batch != 0 {
+			return x.tellAllDone(tx, n)
+		}
 		if a, ok := x.World.Account(i.Ref.Account); ok && a.Kind.BillingProof == providers.ProofNone && i.Action != fleet.Start {
 			n.Because = append(n.Because, fleet.Because(ReasonNoProof, fleet.Values{"provider": fleet.Text(a.Kind.Title)}))
 		}
@@ -81,6 +90,22 @@ func (x *Executor) saveClosed(tx *store.Tx, i *fleet.Intent, was fleet.IntentSta
 	default:
 		n.Event, n.Severity = notify.EventAlarm, fleet.Critical
 	}
+	if err := x.World.Tell(tx, n, 0); err != nil || i.Batch == 0 {
+		return err
+	}
+	n.Event, n.Severity = notify.EventDone, fleet.Info
+	return x.tellAllDone(tx, n)
+}
+
+// tellAllDone tells of acts that were announced together when the last of them has
+// ended: how many had their effect.
+func (x *Executor) tellAllDone(tx *store.Tx, n notify.Notice) error {
+	open, done, all, err := tx.Batch(n.Intent.Batch)
+	if err != nil || open > 0 || done == 0 {
+		return err
+	}
+	n.Key = noticeKey(*n.Intent, "closed")
+	n.Reason = fleet.Because(ReasonAllDone, fleet.Values{"done": fleet.Number(float64(done)), "all": fleet.Number(float64(all))})
 	return x.World.Tell(tx, n, 0)
 }
 

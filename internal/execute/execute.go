@@ -11,8 +11,10 @@
 package execute
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -30,6 +32,7 @@ const (
 	ReasonNotFoundOnce  fleet.Code = "execute.not-found-once"
 	ReasonNoAccount     fleet.Code = "execute.no-account"
 	ReasonInBetween     fleet.Code = "execute.in-between"
+	ReasonUnclear       fleet.Code = "execute.unclear"
 	ReasonAlready       fleet.Code = "execute.already"
 	ReasonOtherBoot     fleet.Code = "execute.other-boot"
 	ReasonGone          fleet.Code = "execute.gone"
@@ -42,6 +45,7 @@ const (
 	ReasonNoEffect      fleet.Code = "execute.no-effect"
 	ReasonUnverified    fleet.Code = "execute.unverified"
 	ReasonNoProof       fleet.Code = "execute.no-proof"
+	ReasonAllDone       fleet.Code = "execute.all-done"
 
 	// Of the machine that curfew itself runs in.
 	ReasonAsked         fleet.Code = "execute.asked"
@@ -73,11 +77,18 @@ type Answer struct {
 type World struct {
 	// Account gives the account with an identity.
 	Account func(identity string) (providers.Account, bool)
-	// Read reads one instance from the platform and remembers what it shows; gone
-	// is said only after two NotFounds.
+	// Read reads one thing from the platform and remembers what it shows; gone
+	// is said only after two NotFounds. Of a thing that is no instance it gives what
+	// it shares with one.
 	Read func(ctx context.Context, a providers.Account, ref fleet.Ref) (i fleet.Instance, gone bool, err error)
+	// Resource gives a thing that is no instance as it was last read.
+	Resource func(ref fleet.Ref) (fleet.Resource, bool)
 	// Look looks inside a running instance now, so that Ask judges by it.
 	Look func(ctx context.Context, i fleet.Instance)
+	// Secure does what must be done with an instance's data before the intent is carried
+	// out, and journals it. Go: it was done, or nothing has to be, or it failed for good
+	// and policies and guard will judge by that; PutOff: it is under way.
+	Secure func(ctx context.Context, a providers.Account, i fleet.Intent, seen fleet.Instance) (Answer, error)
 	// Ask asks policies and guard again, over the instance as just read and looks
 	// begun since. It is pure but for reading in the transaction.
 	Ask func(tx *store.Tx, i fleet.Instance, in fleet.Intent, since time.Time) (Answer, error)
@@ -170,7 +181,14 @@ func (x *Executor) act(ctx context.Context, a providers.Account, i fleet.Intent)
 		}
 		return time.Time{}, x.close(ctx, i, seen, outcome, answer.Reason)
 	}
-	if seen.State == fleet.StateRunning {
+	secured, err := x.World.Secure(ctx, a, i, seen)
+	switch {
+	case err != nil:
+		return time.Time{}, err
+	case secured.Word != Go:
+		return x.putOff(ctx, i, secured)
+	}
+	if seen.State == fleet.StateRunning && i.Ref.Kind == fleet.KindInstance {
 		x.World.Look(ctx, seen)
 	}
 	answer, err := x.start(ctx, &i, seen, began)
@@ -211,10 +229,10 @@ func (x *Executor) beforeAct(a providers.Account, i fleet.Intent, seen fleet.Ins
 		return wait(fleet.Because(ReasonReadFailed, fleet.Values{"error": fleet.Text(err.Error())}), retryPause(i, err))
 	case reached(i.Action, seen.State):
 		return Answer{Reason: fleet.Because(ReasonAlready, fleet.Values{"state": fleet.Text(seen.State.String())})}, true
-	case i.Action != fleet.Start && !seen.Boot.Same(i.Boot):
+	case otherBoot(i, seen):
 		return Answer{Reason: fleet.Because(ReasonOtherBoot, nil)}, true
 	case !settled(seen.State):
-		return wait(fleet.Because(ReasonInBetween, fleet.Values{"state": fleet.Text(stateWord(seen))}), soon)
+		return wait(inBetween(seen), soon)
 	}
 	return Answer{}, false
 }
@@ -261,7 +279,7 @@ func (x *Executor) start(ctx context.Context, i *fleet.Intent, seen fleet.Instan
 // write sends the one write and journals the answer.
 func (x *Executor) write(ctx context.Context, a providers.Account, i fleet.Intent, seen fleet.Instance) (time.Time, error) {
 	writing, cancel := context.WithTimeout(ctx, x.WriteTimeout)
-	err := send(writing, a, i, seen)
+	err := x.send(writing, a, i, seen)
 	cancel()
 	if ctx.Err() != nil {
 		return time.Time{}, ctx.Err() // settled from the journal at the next start
@@ -307,12 +325,19 @@ func (x *Executor) write(ctx context.Context, a providers.Account, i fleet.Inten
 	return i.NextAt, txErr
 }
 
-func send(ctx context.Context, a providers.Account, i fleet.Intent, seen fleet.Instance) error {
+func (x *Executor) send(ctx context.Context, a providers.Account, i fleet.Intent, seen fleet.Instance) error {
 	switch {
+	case i.Action == fleet.Delete && a.Delete[i.Ref.Kind] != nil:
+		r, ok := x.World.Resource(i.Ref)
+		if !ok {
+			return &fleet.Error{Op: "delete " + i.Ref.ID, Kind: fleet.NotFound}
+		}
+		return a.Delete[i.Ref.Kind](ctx, r, providers.DeleteOptions{Token: i.Token})
 	case i.Action == fleet.Stop && a.Stop != nil:
 		return a.Stop(ctx, seen, providers.StopOptions{Token: i.Token})
 	case i.Action == fleet.Start && a.Start != nil:
-		return a.Start(ctx, seen, providers.StartOptions{Token: i.Token})
+		noGPU := slices.ContainsFunc(i.Verdicts, func(v fleet.Verdict) bool { return v.Terms.NoGPU })
+		return a.Start(ctx, seen, providers.StartOptions{Token: i.Token, NoGPU: noGPU})
 	case i.Action == fleet.Release && a.Release != nil:
 		return a.Release(ctx, seen, providers.ReleaseOptions{Token: i.Token})
 	}
@@ -334,8 +359,10 @@ func noted(news bool, step string) string {
 	return store.Unnoted
 }
 
+// noticeKey names what is told of an intent. What is told of one that was announced
+// with others is told once for all of them.
 func noticeKey(i fleet.Intent, what string) string {
-	return fmt.Sprintf("intent|%d|%s", i.ID, what)
+	return fmt.Sprintf("intent|%d|%s", cmp.Or(i.Batch, i.ID), what)
 }
 
 // reached reports whether the state is what the action is for.
@@ -345,16 +372,32 @@ func reached(a fleet.Action, s fleet.State) bool {
 		return s == fleet.StateStopped || s == fleet.StateReleased
 	case fleet.Start:
 		return s == fleet.StateRunning
-	case fleet.Release:
+	case fleet.Release, fleet.Delete:
 		return s == fleet.StateReleased
 	}
 	return false
+}
+
+// otherBoot reports whether an instance is in another power cycle than the intent
+// is about. Of an act that a power cycle does not matter to, and of a thing that
+// has none, it never is.
+func otherBoot(i fleet.Intent, seen fleet.Instance) bool {
+	return i.Action != fleet.Start && i.Ref.Kind == fleet.KindInstance && !seen.Boot.Same(i.Boot)
 }
 
 // settled reports whether an instance is in a state from which an act makes
 // sense, not on the way between two.
 func settled(s fleet.State) bool {
 	return s == fleet.StateRunning || s == fleet.StateStopped || s == fleet.StateFailed
+}
+
+// inBetween says that an instance is in a state from which nothing can be done, or
+// told.
+func inBetween(i fleet.Instance) fleet.Reason {
+	if !i.Unclear.IsZero() {
+		return fleet.Because(ReasonUnclear, fleet.Values{"why": fleet.Nested(i.Unclear)})
+	}
+	return fleet.Because(ReasonInBetween, fleet.Values{"state": fleet.Text(stateWord(i))})
 }
 
 func stateWord(i fleet.Instance) string {

@@ -34,7 +34,7 @@ func (x *Executor) verify(ctx context.Context, a providers.Account, i fleet.Inte
 		err = &fleet.Error{Op: "read " + i.Ref.String(), Kind: fleet.Other, Err: fmt.Errorf("the platform answered about %s", seen.Ref)}
 	}
 	switch {
-	case gone && i.Action == fleet.Release:
+	case gone && (i.Action == fleet.Release || i.Action == fleet.Delete):
 		return time.Time{}, x.close(ctx, i, seen, fleet.OutcomeDone, fleet.Because(ReasonVerified, nil))
 	case gone:
 		return time.Time{}, x.close(ctx, i, seen, fleet.OutcomeVanished, fleet.Because(ReasonGone, nil))
@@ -42,7 +42,7 @@ func (x *Executor) verify(ctx context.Context, a providers.Account, i fleet.Inte
 		return x.readAgain(ctx, i, fleet.Because(ReasonNotFoundOnce, nil), max(a.Kind.SettleTime, firstPause)+time.Second)
 	case err != nil:
 		return x.readAgain(ctx, i, fleet.Because(ReasonReadFailed, fleet.Values{"error": fleet.Text(err.Error())}), max(pauseFor(i, began), retryPause(fleet.Intent{}, err)))
-	case i.Action != fleet.Start && !seen.Boot.Same(i.Boot) && seen.State.Up() && (lagOver || seen.Here):
+	case otherBoot(i, seen) && seen.State.Up() && (lagOver || seen.Here):
 		if i.Action == fleet.Stop {
 			return time.Time{}, x.close(ctx, i, seen, fleet.OutcomeDone, fleet.Because(ReasonStartedAgain, nil))
 		}
@@ -52,7 +52,7 @@ func (x *Executor) verify(ctx context.Context, a providers.Account, i fleet.Inte
 	case settled(seen.State) && lagOver:
 		return x.again(ctx, i, seen)
 	}
-	return x.readAgain(ctx, i, fleet.Because(ReasonInBetween, fleet.Values{"state": fleet.Text(stateWord(seen))}), pauseFor(i, began))
+	return x.readAgain(ctx, i, inBetween(seen), pauseFor(i, began))
 }
 
 // quiet is when the present attempt can no longer be on its way to the provider.

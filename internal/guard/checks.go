@@ -20,6 +20,7 @@ const (
 	ReasonDataLost        fleet.Code = "guard.data-lost"
 	ReasonDataUnsure      fleet.Code = "guard.data-unsure"
 	ReasonDataDiscarded   fleet.Code = "guard.data-discarded"
+	ReasonDataSecured     fleet.Code = "guard.data-secured"
 	ReasonProtected       fleet.Code = "guard.protected"
 	ReasonUnreadable      fleet.Code = "guard.unreadable"
 	ReasonCeiling         fleet.Code = "guard.ceiling"
@@ -102,8 +103,16 @@ func data(in Input) Ruling {
 	if !in.effect().Destroys() {
 		return fine()
 	}
-	discard := len(in.Terms) > 0 && !slices.ContainsFunc(in.Terms, func(t fleet.Terms) bool { return !t.Discard })
-	if discard || (in.ByHand && in.Action.Destroys()) {
+	mayGo, secured := len(in.Terms) > 0, false
+	for n, t := range in.Terms {
+		safe := t.Data != nil && n < len(in.Secured) && in.Secured[n]
+		mayGo = mayGo && (t.Discard || safe)
+		secured = secured || safe
+	}
+	switch {
+	case mayGo && secured:
+		return Ruling{Answer: Allow, Reason: fleet.Because(ReasonDataSecured, nil)}
+	case mayGo, in.ByHand && in.Action.Destroys():
 		return Ruling{Answer: Allow, Reason: fleet.Because(ReasonDataDiscarded, nil)}
 	}
 	if in.Action == fleet.Stop && in.Thing.OnStop.KeepsData == fleet.KeepsUnknown {

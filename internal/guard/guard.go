@@ -71,6 +71,9 @@ type Input struct {
 	AccountMode fleet.Mode
 	// Terms are those of every wish the act rests on; none for a command.
 	Terms []fleet.Terms
+	// Secured says for each of the Terms whether the data was secured as it asks;
+	// shorter: not.
+	Secured []bool
 	// FileMode is the file's mode, for commands.
 	FileMode fleet.Mode
 

@@ -2,16 +2,21 @@ package look
 
 import (
 	"cmp"
+	"encoding/base64"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"curfew/fleet"
 )
 
 // endedKept is how many of the ended runs are reported.
 const endedKept = 100
+
+// saidBytes is the most that a run file may tell of its output.
+const saidBytes = 1024
 
 // readRuns reads the in-box run files, one per line. A file that cannot be read
 // may be a run going on: then the reading as a whole has failed.
@@ -76,6 +81,10 @@ func readRun(line string, ahead time.Duration) (fleet.BoxRun, string) {
 			r.PID, ok = int(pid), err == nil
 		case "gone":
 			r.PIDGone = true
+		case "then":
+			r.Then = value
+		case "said":
+			r.Said = said(value)
 		}
 		if !ok {
 			return fleet.BoxRun{}, "run file " + id + ": unclear " + Short(word)
@@ -89,9 +98,19 @@ func readRun(line string, ahead time.Duration) (fleet.BoxRun, string) {
 		r.EndedAt = r.EndedAt.Add(-ahead)
 		r.PIDGone = false
 	} else {
-		r.ExitCode = nil // a code without an end is no end
+		r.ExitCode, r.Said = nil, "" // a code without an end is no end
 	}
 	return r, ""
+}
+
+// said reads the last lines of a run's output. They are for people only: what
+// cannot be read is left out.
+func said(s string) string {
+	text, err := base64.StdEncoding.DecodeString(s)
+	if err != nil || len(text) > saidBytes || !utf8.Valid(text) {
+		return ""
+	}
+	return string(text)
 }
 
 // exitCode reads what the shell calls $?, or the negative number of a signal.

@@ -41,6 +41,8 @@ type Inventory struct {
 	// earlier question, come late, is older news.
 	asked uint64
 	by    map[fleet.Ref]uint64
+
+	res resources
 }
 
 // Load reads the last inventory from the state.
@@ -62,7 +64,7 @@ func Load(ctx context.Context, s *store.Store, now func() time.Time) (*Inventory
 	for _, sc := range scopes {
 		v.scopes[sc.Scope] = sc
 	}
-	return v, nil
+	return v, v.loadResources(ctx)
 }
 
 // Poll reads one scope's list and takes it over whole. On an error the last good
@@ -290,7 +292,7 @@ func (v *Inventory) Missing(account string, since time.Time) []store.Thing {
 func (v *Inventory) Limit(within func(fleet.Scope) bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.within, v.list = within, nil
+	v.within, v.list, v.res.list = within, nil, nil
 }
 
 // Things gives the inventory as policies see it, in the order of references. All

@@ -70,10 +70,10 @@ func (t *Tx) SaveIntent(i *fleet.Intent, was fleet.IntentState, step string) err
 		return err
 	}
 	res, err := t.tx.ExecContext(t.ctx, `UPDATE intents SET state = $1, outcome = $2, fence = $3, closed_at = $4, body = $5, boot = $6, money = $7,
-		first_sent = CASE WHEN first_sent = 0 THEN $8 ELSE first_sent END
-		WHERE id = $9 AND state = $10`,
+		first_sent = CASE WHEN first_sent = 0 THEN $8 ELSE first_sent END, batch = $9
+		WHERE id = $10 AND state = $11`,
 		string(i.State), string(i.Outcome), i.Fence, millis(i.ClosedAt), body, string(i.Boot), flag(i.Money),
-		millis(i.StartedAt), i.ID, string(was))
+		millis(i.StartedAt), i.Batch, i.ID, string(was))
 	if err != nil {
 		return fmt.Errorf("state: save intent #%d: %w", i.ID, err)
 	}
@@ -98,6 +98,18 @@ func (t *Tx) journal(step string, i fleet.Intent) error {
 	}
 	return t.exec(`INSERT INTO journal (id, intent, at, fence, step, body) VALUES ($1, $2, $3, $4, $5, $6)`,
 		id, i.ID, millis(t.Now), t.store.fence, step, body)
+}
+
+// Batch counts the intents that were announced together: those that have not ended,
+// and of the others those that had their effect.
+func (t *Tx) Batch(id int64) (open, done, all int, err error) {
+	err = t.tx.QueryRowContext(t.ctx, `SELECT COALESCE(sum(CASE WHEN state <> 'closed' THEN 1 ELSE 0 END), 0),
+		COALESCE(sum(CASE WHEN state = 'closed' AND outcome = $1 THEN 1 ELSE 0 END), 0), count(*) FROM intents WHERE batch = $2`,
+		string(fleet.OutcomeDone), id).Scan(&open, &done, &all)
+	if err != nil {
+		return 0, 0, 0, fmt.Errorf("state: %w", err)
+	}
+	return open, done, all, nil
 }
 
 // Intent reads one intent inside the transaction.
@@ -225,6 +237,21 @@ func (s *Store) Grounds(ctx context.Context) (map[fleet.Ref][]fleet.Ground, erro
 		}
 	}
 	return grounds, nil
+}
+
+// Starts reads the newest start of each thing that had its effect.
+func (s *Store) Starts(ctx context.Context) (map[fleet.Ref]fleet.Intent, error) {
+	is, err := bodies[fleet.Intent](ctx, s.r, `SELECT i.body FROM intents i
+		JOIN things t ON t.ref = i.ref AND t.gone_at = 0 AND i.created_at >= t.first_seen
+		WHERE i.state = 'closed' AND i.action = 'start' AND i.outcome = 'done' ORDER BY i.id`)
+	if err != nil {
+		return nil, err
+	}
+	starts := map[fleet.Ref]fleet.Intent{}
+	for _, i := range is {
+		starts[i.Ref] = i
+	}
+	return starts, nil
 }
 
 // Sent counts the intents of one effect first sent to a provider since a time and

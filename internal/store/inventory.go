@@ -69,8 +69,12 @@ func (t *Tx) ForgetAccount(identity string) error {
 		if err := t.exec(`DELETE FROM `+table+` WHERE ref IN (SELECT ref FROM things WHERE account = $1)`, identity); err != nil {
 			return err
 		}
+		if err := t.exec(`DELETE FROM `+table+` WHERE ref IN (SELECT ref FROM resources WHERE account = $1)`, identity); err != nil {
+			return err
+		}
 	}
 	for _, q := range []string{
+		`DELETE FROM resources WHERE account = $1`, `DELETE FROM resource_lists WHERE account = $1`,
 		`DELETE FROM things WHERE account = $1`, `DELETE FROM scopes WHERE account = $1`, `DELETE FROM accounts WHERE identity = $1`,
 	} {
 		if err := t.exec(q, identity); err != nil {
@@ -347,6 +351,8 @@ func (t *Tx) Prune(keep time.Duration) error {
 		`DELETE FROM journal WHERE at < $1 AND intent NOT IN (SELECT id FROM intents WHERE state <> 'closed')`,
 		`DELETE FROM things WHERE gone_at > 0 AND gone_at < $1
 			AND ref NOT IN (SELECT ref FROM intents WHERE state <> 'closed')`,
+		`DELETE FROM resources WHERE gone_at > 0 AND gone_at < $1
+			AND ref NOT IN (SELECT ref FROM intents WHERE state <> 'closed')`,
 		`DELETE FROM intents WHERE state = 'closed' AND closed_at < $1
 			AND ref NOT IN (SELECT ref FROM things WHERE gone_at = 0)`,
 	} {
@@ -355,7 +361,7 @@ func (t *Tx) Prune(keep time.Duration) error {
 		}
 	}
 	for _, table := range ofThings() {
-		if err := t.exec(`DELETE FROM ` + table + ` WHERE ref NOT IN (SELECT ref FROM things)`); err != nil {
+		if err := t.exec(`DELETE FROM ` + table + ` WHERE ref NOT IN (SELECT ref FROM things) AND ref NOT IN (SELECT ref FROM resources)`); err != nil {
 			return err
 		}
 	}

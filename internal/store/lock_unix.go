@@ -5,7 +5,9 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"strings"
 	"syscall"
 )
 
@@ -26,4 +28,23 @@ func takeLock(path string) (*os.File, error) {
 		return nil, fmt.Errorf("state: lock %s: %w", path, err)
 	}
 	return f, nil
+}
+
+// Held reports whether a daemon or a command has the state open, and the file by
+// which that is told. It takes the lock for a moment only if nobody has it.
+func Held(dsn string) (held bool, file string, err error) {
+	file = strings.TrimPrefix(dsn, "sqlite:") + ".lock"
+	f, err := os.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, file, nil
+	}
+	if err != nil {
+		return false, file, err
+	}
+	defer func() { _ = f.Close() }() // gives the lock back
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return true, file, nil
+	}
+	return false, file, err
 }

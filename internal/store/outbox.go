@@ -112,7 +112,8 @@ func (s *Store) ToldKeys(ctx context.Context, prefix string) (map[string]time.Ti
 // than there is, or announce what is over.
 func (s *Store) DueDeliveries(ctx context.Context, now time.Time, limit int) ([]notify.Delivery, error) {
 	rows, err := s.r.QueryContext(ctx, `SELECT o.id, o.notice, o.channel, o.attempt, o.plain, o.next_at, o.expires_at, n.body, COALESCE(i.body, '')
-		FROM outbox o JOIN notices n ON n.id = o.notice LEFT JOIN intents i ON i.id = o.intent
+		FROM outbox o JOIN notices n ON n.id = o.notice 
+		LEFT JOIN intents i ON i.id = COALESCE((SELECT min(p.id) FROM intents p WHERE p.batch = o.intent AND p.batch > 0 AND p.state = 'pending'), o.intent)
 		WHERE o.done_at = 0 AND o.next_at <= $1 ORDER BY o.next_at, o.id LIMIT $2`, millis(now), limit)
 	if err != nil {
 		return nil, fmt.Errorf("state: %w", err)
@@ -167,9 +168,13 @@ func (s *Store) RecordDelivery(ctx context.Context, d notify.Delivery, v notify.
 	})
 }
 
-// Announcing reports whether an announcement of the intent is still on its way to
-// a channel whose acceptance would start the clock.
-func (t *Tx) Announcing(intent int64) (bool, error) {
+// Announcing reports whether an announcement of the intent, alone or with others, is
+// still on its way to a channel whose acceptance would start the clock.
+func (t *Tx) Announcing(i fleet.Intent) (bool, error) {
+	intent := i.ID
+	if i.Batch != 0 {
+		intent = i.Batch
+	}
 	var n int
 	err := t.tx.QueryRowContext(t.ctx, `SELECT count(*) FROM outbox WHERE intent = $1 AND opens = 1 AND done_at = 0`, intent).Scan(&n)
 	if err != nil {
@@ -213,6 +218,15 @@ func (t *Tx) accepted(d notify.Delivery, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("state: %w", err)
 	}
+	for _, one := range append([]int64{intent}, d.Notice.Others()...) {
+		if err := t.acceptedFor(one, d, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Tx) acceptedFor(intent int64, d notify.Delivery, now time.Time) error {
 	i, err := t.Intent(intent)
 	if err != nil {
 		return err

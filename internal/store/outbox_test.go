@@ -320,7 +320,7 @@ func TestAnAnnouncementIsOnItsWayUntilEveryChannelThatOpensHasEnded(t *testing.T
 	waits := func(want bool, why string) {
 		t.Helper()
 		d.do(func(tx *Tx) error {
-			if got, err := tx.Announcing(i.ID); err != nil || got != want {
+			if got, err := tx.Announcing(i); err != nil || got != want {
 				t.Errorf("%s: on its way %v (%v), want %v", why, got, err, want)
 			}
 			return nil

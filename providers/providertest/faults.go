@@ -37,7 +37,7 @@ func faults() []check {
 	var out []check
 	for _, e := range expectations() {
 		out = append(out,
-			check{name: "a " + string(e.fault) + " fails every read with its kind", needs: e.needs, test: func(s *session) {
+			check{name: "a " + string(e.fault) + " fails every read with its kind", needs: append([]Behaviour{ReadsFail}, e.needs...), test: func(s *session) {
 				i := s.find(s.add().ID)
 				s.Break(Fault{Kind: e.fault})
 				for op, call := range s.readOps(i) {
@@ -46,17 +46,49 @@ func faults() []check {
 					s.checkRetryAfter(e.fault, op, err)
 				}
 			}},
+			check{name: "a " + string(e.fault) + " makes what is read unknown, and nothing else", needs: e.needs, lacks: []Behaviour{ReadsFail}, test: func(s *session) {
+				ref := s.find(s.add().ID).Ref
+				s.Break(Fault{Kind: e.fault})
+				for where, i := range map[string]fleet.Instance{"list": s.find(ref.ID), "read": s.read(ref)} {
+					if i.State != fleet.StateUnknown || i.Unclear.IsZero() {
+						s.Errorf("in the %s it is %s (%q) because of %v, want unknown and the reason", where, i.State, i.RawState, i.Unclear)
+					}
+				}
+			}},
 			check{name: "a " + string(e.fault) + " fails every write with its kind, sent once", needs: append([]Behaviour{Writes}, e.needs...), test: func(s *session) {
 				for _, op := range s.writesInOrder() {
 					s.faultyWrite(op, e)
 				}
 			}},
 		)
+		for _, kind := range fleet.ResourceKinds() {
+			out = append(out, check{
+				name:  "a " + string(e.fault) + " fails the deletion of " + a(kind) + " with its kind, sent once",
+				needs: append([]Behaviour{Writes}, e.needs...), can: deletes(kind),
+				test: func(s *session) { s.faultyDelete(kind, e) },
+			})
+		}
+	}
+	for _, kind := range fleet.ResourceKinds() {
+		out = append(out, check{
+			name:  "a deletion of " + a(kind) + " cut off half-way has an unknown outcome",
+			needs: []Behaviour{Cancels, Writes}, can: deletes(kind),
+			test: func(s *session) {
+				r := s.addResource(kind)
+				ctx, cancel := context.WithCancel(s.Context())
+				defer cancel()
+				s.Break(Fault{Kind: Hang, Op: deleteOp(kind), Times: 1, Reached: cancel})
+				s.wantKind(deleteOp(kind)+" cut off half-way", s.removeWith(ctx, r), fleet.OutcomeUnknown)
+			},
+		})
 	}
 	return append(out,
 		check{name: "a read cut off half-way comes back with an error", needs: []Behaviour{Cancels}, test: func(s *session) {
 			i := s.find(s.add().ID)
 			for op, call := range s.readOps(i) {
+				if op == "access" && s.opts.Lacks[AccessByAPI] != "" {
+					continue
+				}
 				ctx, cancel := context.WithCancel(s.Context())
 				s.Break(Fault{Kind: Hang, Op: op, Times: 1, Reached: cancel})
 				err := withinContext(s, ctx, op, call)
@@ -77,7 +109,7 @@ func faults() []check {
 				cancel()
 			}
 		}},
-		check{name: "a fault that has passed leaves nothing behind", test: func(s *session) {
+		check{name: "a fault that has passed leaves nothing behind", needs: []Behaviour{ReadsFail}, test: func(s *session) {
 			ref := s.find(s.add().ID).Ref
 			s.Break(Fault{Kind: BadCredential, Op: "instance", Times: 1})
 			_, err := s.tryRead(ref)
@@ -104,11 +136,14 @@ func (s *session) writesInOrder() []string {
 	if stops {
 		out = append(out, "stop")
 	}
-	if stops && s.Account.Start != nil {
+	if stops && s.Account.Start != nil && s.opts.Lacks[StartsByAPI] == "" {
 		out = append(out, "start")
 	}
 	if s.Account.Release != nil {
 		out = append(out, "release")
+	}
+	if s.Account.SaveImage != nil {
+		out = append(out, opSaveImage)
 	}
 	return out
 }
@@ -119,6 +154,8 @@ func (s *session) subject(op string) fleet.Instance {
 	switch {
 	case op == "release":
 		return s.read(s.releasable())
+	case op == opSaveImage:
+		return s.savable()
 	case op == "start" && s.Account.Stop != nil && s.opts.Lacks[StopsByAPI] == "":
 		return s.stopped(s.find(s.add().ID).Ref)
 	}
@@ -135,6 +172,9 @@ func (s *session) faultyWrite(op string, e expectation) {
 	s.wantKind(opName(op, e.fault), err, e.write...)
 	s.checkRetryAfter(e.fault, op, err)
 	s.Settle()
+	if op == opSaveImage {
+		s.wantImages(op, e)
+	}
 	switch {
 	case !e.effect:
 		s.wantState(i.Ref, i.State, "after a "+opName(op, e.fault)+", which had no effect unless it was sent again,")
@@ -146,5 +186,36 @@ func (s *session) faultyWrite(op string, e expectation) {
 		if left, ok := byID(s.list(s.first()), i.Ref.ID); ok && left.State != fleet.StateReleased {
 			s.Errorf("after a %s, which had its effect, it is %s, want gone", opName(op, e.fault), left.State)
 		}
+	}
+}
+
+// faultyDelete meets the fault once; since a repeat would succeed, the list
+// afterwards shows whether the deletion was sent more than once.
+func (s *session) faultyDelete(kind fleet.ThingKind, e expectation) {
+	s.Helper()
+	op := deleteOp(kind)
+	r := s.addResource(kind)
+	s.Break(Fault{Kind: e.fault, Op: op, Times: 1})
+	err := s.remove(r)
+	s.wantKind(opName(op, e.fault), err, e.write...)
+	s.checkRetryAfter(e.fault, op, err)
+	s.Settle()
+	if _, there := s.tryFindResource(r.Ref); there == e.effect {
+		s.Errorf("after a %s it is listed: %v, want %v", opName(op, e.fault), there, !e.effect)
+	}
+}
+
+// wantImages checks that a saving that met a fault made one image, or none.
+func (s *session) wantImages(op string, e expectation) {
+	s.Helper()
+	if s.Account.Resources[fleet.KindImage] == nil {
+		return
+	}
+	want := 0
+	if e.effect {
+		want = 1
+	}
+	if got := s.listResources(fleet.KindImage, s.first()); len(got) != want {
+		s.Errorf("after a %s there are %d images, want %d", opName(op, e.fault), len(got), want)
 	}
 }

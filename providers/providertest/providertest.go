@@ -79,9 +79,31 @@ const (
 	// Cancels: a request can be cut off by its context half-way; needs the fault
 	// [Hang].
 	Cancels Behaviour = "cancels"
+	// TellsUse: the lists say what snapshots and images are used by, and the platform
+	// refuses to delete them while they are.
+	TellsUse Behaviour = "tells use"
+	// SavesRunning: an image can be made of a running instance, not only of a stopped
+	// one.
+	SavesRunning Behaviour = "saves running"
 	// Speaks: the platform speaks a text protocol that can be garbled; needs the
 	// faults [HTML] and [Truncated].
 	Speaks Behaviour = "speaks"
+	// API: the platform has an API with an address, and a least time between polls.
+	API Behaviour = "API"
+	// Lists: the platform lists what there is. Missing where the configuration says
+	// what there is: Add then gives one after the other of what is declared.
+	Lists Behaviour = "lists"
+	// Words: the platform has words of its own for states.
+	Words Behaviour = "words"
+	// ReadsFail: a read that meets a fault is an error. Missing where everything is
+	// read anyhow, and what cannot be read is unknown.
+	ReadsFail Behaviour = "reads fail"
+	// StartsByAPI: a start is a request that can meet a fault. Missing where a
+	// command of the user's does it.
+	StartsByAPI Behaviour = "starts by API"
+	// AccessByAPI: how to log in is asked for by a request. Missing where the
+	// configuration says it.
+	AccessByAPI Behaviour = "access by API"
 )
 
 // Fake is one fresh platform with one account opened on it, and the handles by
@@ -95,6 +117,15 @@ type Fake struct {
 	// as if it had been running for an hour, and gives its identity. Account may be
 	// left empty.
 	Add func(s fleet.Scope) fleet.Ref
+	// AddResource puts one more disk, snapshot, image or public address into the
+	// scope: ready, unprotected, pay as you go, belonging to nothing and used by
+	// nothing. Account may be left empty. Kinds that the account does not list need
+	// none, and with no such kind it may be nil.
+	AddResource func(s fleet.Scope, kind fleet.ThingKind) fleet.Ref
+	// Use makes what AddResource gave be used, and gives what uses it: a disk or an
+	// address is attached to a running instance, an image is made of a snapshot, an
+	// instance of an image. Needed as AddResource is.
+	Use func(ref fleet.Ref) fleet.Ref
 	// SetRawState makes the platform say this status word of the instance in lists
 	// and reads.
 	SetRawState func(ref fleet.Ref, raw string)
@@ -106,8 +137,8 @@ type Fake struct {
 	// Break makes matching requests fail from now on. A second fault is added to the
 	// first; the first that matches is used.
 	Break func(f Fault)
-	// PageSize is the number of instances the fake puts on one page of a list
-	// (the adapter's own page size, or less where the fake enforces a lower one).
+	// PageSize is the number of things the fake puts on one page of a list, whatever
+	// is listed (the adapter's own page size, or less where the fake enforces a lower one).
 	PageSize int
 	// UnknownID is a well-formed id that no instance has.
 	UnknownID string
@@ -121,8 +152,9 @@ type Fake struct {
 type Fault struct {
 	Kind FaultKind
 	// Op is the operation whose requests fail, by the names of [providers.Call]:
-	// instances, instance, identity, stop, start, release, access, disks, balance;
-	// empty is every one. Where one operation is several requests, each of them
+	// instances, instance, identity, stop, start, release, access, balance, disks,
+	// snapshots, images, ips, delete-disk and so on, save-image; empty is every one.
+	// Where one operation is several requests, each of them
 	// matches; where operations share a request, it matches for each of them.
 	Op string
 	// After lets this many matching requests pass first, such as the first page of a

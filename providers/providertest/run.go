@@ -29,19 +29,20 @@ func Run(t *testing.T, o Opts) {
 			t.Fatalf("providertest: Lacks[%q] gives no reason", b)
 		}
 	}
-	for _, c := range slices.Concat(describes(), reads(), writes(), faults()) {
+	for _, c := range slices.Concat(describes(), reads(), resourceReads(), writes(), deletions(), savings(), faults()) {
 		t.Run(c.name, func(t *testing.T) { c.run(t, o) })
 	}
 }
 
 func behaviours() []Behaviour {
-	return []Behaviour{Writes, Pages, ShortPages, TellsBoot, ReadsGone, RetryAfter, StopsByAPI, RateLimits, Cancels, Speaks}
+	return []Behaviour{Writes, Pages, ShortPages, TellsBoot, ReadsGone, RetryAfter, StopsByAPI, RateLimits, Cancels, TellsUse, SavesRunning, Speaks, API, Lists, Words, ReadsFail, StartsByAPI, AccessByAPI}
 }
 
 // check is one behaviour and what it takes.
 type check struct {
 	name  string
 	needs []Behaviour
+	lacks []Behaviour // it is asked for where these are missing
 	can   []providers.Capability
 	test  func(s *session)
 }
@@ -50,6 +51,11 @@ func (c check) run(t *testing.T, o Opts) {
 	for _, b := range c.needs {
 		if why := o.Lacks[b]; why != "" {
 			t.Skipf("not asked for: %s has no %q: %s", o.Kind.Name, b, why)
+		}
+	}
+	for _, b := range c.lacks {
+		if o.Lacks[b] == "" {
+			t.Skipf("not asked for: %s has %q", o.Kind.Name, b)
 		}
 	}
 	for _, capability := range c.can {
@@ -82,12 +88,15 @@ func (s *session) complete() {
 		s.Fatal("the account has no scope: nothing could ever be listed")
 	}
 	for handle, missing := range map[string]bool{
-		"Add": s.Add == nil, "SetRawState": s.SetRawState == nil, "Settle": s.Settle == nil,
+		"Add": s.Add == nil, "SetRawState": s.SetRawState == nil && s.opts.Lacks[Words] == "", "Settle": s.Settle == nil,
 		"Break": s.Break == nil, "UnknownID": s.UnknownID == "",
 	} {
 		if missing {
 			s.Fatalf("the fake gives no %s, which every check relies on", handle)
 		}
+	}
+	if len(s.Account.Resources) > 0 && (s.AddResource == nil || s.Use == nil) {
+		s.Fatal("the fake gives no AddResource or no Use, which the checks of disks, snapshots, images and addresses rely on")
 	}
 }
 

@@ -139,6 +139,12 @@ func (s *session) writeOps() map[string]func(fleet.Instance) error {
 	if s.Account.Release != nil {
 		out["release"] = s.release
 	}
+	if s.Account.SaveImage != nil {
+		out[opSaveImage] = func(i fleet.Instance) error {
+			_, err := s.save(i)
+			return err
+		}
+	}
 	return out
 }
 
@@ -159,6 +165,12 @@ func (s *session) contextWrites() map[string]func(context.Context, fleet.Instanc
 	if s.Account.Release != nil {
 		out["release"] = func(ctx context.Context, i fleet.Instance) error {
 			return s.Account.Release(ctx, i, providers.ReleaseOptions{Token: "conformance", WithDisks: true, WithPublicIPs: true})
+		}
+	}
+	if s.Account.SaveImage != nil {
+		out[opSaveImage] = func(ctx context.Context, i fleet.Instance) error {
+			_, err := s.Account.SaveImage(ctx, i, providers.ImageSpec{Name: imageName, Token: "conformance"})
+			return err
 		}
 	}
 	return out
@@ -191,9 +203,12 @@ func (s *session) readOps(i fleet.Instance) map[string]func(context.Context) err
 			return err
 		}
 	}
-	if s.Account.Disks != nil {
-		out["disks"] = func(ctx context.Context) error {
-			_, err := s.Account.Disks(ctx, s.first())
+	for kind, list := range s.Account.Resources {
+		out[listOp(kind)] = func(ctx context.Context) error {
+			rs, err := list(ctx, s.first())
+			if err != nil && len(rs) > 0 {
+				s.Errorf("a list of %ss that fails gives %d, want none", kind, len(rs))
+			}
 			return err
 		}
 	}

@@ -7,51 +7,6 @@ import (
 	"curfew/fleet"
 )
 
-// Disk is a block device billed by itself, per second, for as long as it exists.
-type Disk struct {
-	ID         string      `yaml:"id"`      // required
-	Account    string      `yaml:"account"` // default lab
-	Name       string      `yaml:"name"`
-	Region     string      `yaml:"region"`
-	SizeGB     int         `yaml:"size_gb"`
-	Price      fleet.Money `yaml:"price"`       // per hour
-	AttachedTo string      `yaml:"attached_to"` // an instance's id
-}
-
-type disk struct {
-	spec      Disk
-	account   *account
-	added     time.Time
-	deletedAt time.Time
-}
-
-// AddDisk puts a disk into the cloud.
-func (c *Cloud) AddDisk(d Disk) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.addDisk(d, c.tick())
-}
-
-func (c *Cloud) addDisk(d Disk, now time.Time) error {
-	if d.ID == "" {
-		return fmt.Errorf("sim: a disk needs an id")
-	}
-	if d.Account == "" {
-		d.Account = "lab"
-	}
-	if c.accounts[d.Account] == nil {
-		if err := c.addAccount(Account{Name: d.Account}); err != nil {
-			return err
-		}
-	}
-	a := c.accounts[d.Account]
-	if d.Price.Currency != "" && d.Price.Currency != a.Cash.Currency {
-		return fmt.Errorf("sim: disk %s is priced in %s; account %s pays in %s", d.ID, d.Price.Currency, a.Name, a.Cash.Currency)
-	}
-	c.disks = append(c.disks, &disk{spec: d, account: a, added: now})
-	return nil
-}
-
 // Line is what one thing has cost since it was added, to the millionth.
 type Line struct {
 	Account string
@@ -69,10 +24,8 @@ func (c *Cloud) Bill() []Line {
 	for _, m := range c.machines {
 		lines = append(lines, Line{Account: m.account.Name, Ref: c.ref(m), Cost: m.cost(now)})
 	}
-	for _, d := range c.disks {
-		lines = append(lines, Line{
-			Account: d.account.Name, Ref: fleet.Ref{Kind: fleet.KindDisk, ID: d.spec.ID}, Cost: d.cost(now),
-		})
+	for _, r := range c.resources {
+		lines = append(lines, Line{Account: r.account.Name, Ref: r.ref(), Cost: r.cost(now)})
 	}
 	return lines
 }
@@ -151,21 +104,66 @@ func (m *machine) spans(t time.Time) []span {
 }
 
 func (m *machine) cost(t time.Time) fleet.Money {
-	sum := fleet.Money{Currency: m.account.Cash.Currency}
-	for _, s := range m.spans(t) {
+	return m.account.sum(m.spans(t))
+}
+
+// spans cuts the life of what is billed beside instances, from when it was added
+// and ready until t, by whether it was attached.
+func (r *resource) spans(t time.Time) []span {
+	ready, _ := r.readyAt()
+	if ready.IsZero() || r.spec.Charge == fleet.ChargePeriod {
+		return nil
+	}
+	if gone := r.goneAt(); !gone.IsZero() && gone.Before(t) {
+		t = gone
+	}
+	var out []span
+	add := func(from, to time.Time, perHour fleet.Money) {
+		if from.Before(r.added) {
+			from = r.added
+		}
+		if from.Before(ready) {
+			from = ready
+		}
+		if to.After(t) {
+			to = t
+		}
+		if !to.After(from) {
+			return
+		}
+		if last := len(out) - 1; last >= 0 && out[last].perHour == perHour && out[last].to.Equal(from) {
+			out[last].to = to
+			return
+		}
+		out = append(out, span{from: from, to: to, perHour: perHour, billing: fleet.BillingPerSecond})
+	}
+	for n, h := range r.hops {
+		end := t
+		if n+1 < len(r.hops) {
+			end = r.hops[n+1].at
+		}
+		if h.to == nil {
+			add(h.at, end, r.spec.Price)
+			continue
+		}
+		left := end
+		if released := h.to.released(); !released.IsZero() && released.Before(end) {
+			left = released
+		}
+		add(h.at, left, r.attachedPrice())
+		add(left, end, r.spec.Price)
+	}
+	return out
+}
+
+func (r *resource) cost(t time.Time) fleet.Money { return r.account.sum(r.spans(t)) }
+
+func (a *account) sum(spans []span) fleet.Money {
+	sum := fleet.Money{Currency: a.Cash.Currency}
+	for _, s := range spans {
 		sum.Micros += charge(s.perHour, s.billing, s.to.Sub(s.from))
 	}
 	return sum
-}
-
-func (d *disk) cost(t time.Time) fleet.Money {
-	if !d.deletedAt.IsZero() && d.deletedAt.Before(t) {
-		t = d.deletedAt
-	}
-	return fleet.Money{
-		Micros:   charge(d.spec.Price, fleet.BillingPerSecond, t.Sub(d.added)),
-		Currency: d.account.Cash.Currency,
-	}
 }
 
 func charge(perHour fleet.Money, billing fleet.Billing, d time.Duration) int64 {
@@ -183,9 +181,9 @@ func (c *Cloud) wallet(a *account, t time.Time) fleet.Wallet {
 			spent += m.cost(t).Micros
 		}
 	}
-	for _, d := range c.disks {
-		if d.account == a {
-			spent += d.cost(t).Micros
+	for _, r := range c.resources {
+		if r.account == a {
+			spent += r.cost(t).Micros
 		}
 	}
 	w := fleet.Wallet{

@@ -7,7 +7,6 @@ import (
 	"pgregory.net/rapid"
 
 	"curfew/fleet"
-	"curfew/providers"
 	"curfew/providers/sim"
 )
 
@@ -101,28 +100,6 @@ func TestTheMeterRunsAsTheContractSays(t *testing.T) {
 				t.Errorf("it cost %d micros, want %d", got, c.want)
 			}
 		})
-	}
-}
-
-func TestDisksAreBilledUntilTheyGoWithTheirInstance(t *testing.T) {
-	for with, want := range map[bool]int64{true: 60_000, false: 120_000} {
-		b := setup(t, sim.Options{})
-		b.MustAdd(sim.Spec{ID: "a", State: fleet.StateStopped})
-		b.must(b.AddDisk(sim.Disk{ID: "d", AttachedTo: "a", Price: fleet.CNY(3_600_000)}))
-		b.pass(time.Minute)
-		b.must(b.api.Release(t.Context(), fleet.Instance{Ref: fleet.Ref{ID: "a"}}, providers.ReleaseOptions{WithDisks: with}))
-		b.pass(time.Minute)
-		if got := b.cost("d"); got != want {
-			t.Errorf("released with disks %v, the disk cost %d micros, want %d", with, got, want)
-		}
-		ds, err := b.api.Disks(t.Context(), b.api.Scopes[0])
-		b.must(err)
-		if there := len(ds) == 1; there == with {
-			t.Errorf("released with disks %v, the list of disks is %v", with, ds)
-		}
-		if !with && !ds[0].AttachedTo.IsZero() {
-			t.Errorf("the disk left behind is said to belong to %s", ds[0].AttachedTo)
-		}
 	}
 }
 

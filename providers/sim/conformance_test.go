@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -44,11 +45,17 @@ func open(t *testing.T, o sim.Options) providertest.Fake {
 	if err != nil {
 		t.Fatal(err)
 	}
+	added := 0
 	return providertest.Fake{
 		Account: providers.Collect("lab", sim.Kind(), p),
 		Add: func(s fleet.Scope) fleet.Ref {
 			return cloud.MustAdd(sim.Spec{Region: s.Region, Price: fleet.CNY(1_980_000)})
 		},
+		AddResource: func(s fleet.Scope, kind fleet.ThingKind) fleet.Ref {
+			added++
+			return cloud.MustAddResource(kind, sim.Resource{ID: fmt.Sprintf("%s-%d", kind, added), Region: s.Region, Price: fleet.CNY(20_000)})
+		},
+		Use: cloud.MustUse,
 		SetRawState: func(ref fleet.Ref, raw string) {
 			if err := cloud.SetRawState(ref.ID, raw); err != nil {
 				t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 // Fault is one way in which calls fail. The first that matches is used.
 type Fault struct {
 	Kind    FaultKind
-	Op      string                              // instances, instance, identity, stop, start, release, access, disks, balance, look; empty is all
+	Op      string                              // as in providers.Call, or look; empty is all
 	Account string                              // empty is all
 	When    func(op string, ref fleet.Ref) bool // nil is always; it must not call the cloud
 	Chance  float64                             // in (0, 1): by chance, from Options.Seed; 0 is always
@@ -49,6 +49,8 @@ const (
 	Ignored       FaultKind = "accepted, no effect" // a write is accepted and nothing happens
 	EmptyList     FaultKind = "empty list"          // a list answers that there is nothing
 	ShortList     FaultKind = "short list"          // a list leaves its last out
+	ImageVanishes FaultKind = "image vanishes"      // of save-image alone: it is accepted, and gone when it ought to be ready
+	ImageStuck    FaultKind = "image never ready"   // of save-image alone: it is accepted, and being made for ever
 )
 
 // Phase is a moment within a write.
@@ -65,7 +67,7 @@ type Call struct {
 	At      time.Time
 	Account string
 	Op      string
-	ID      string // of the instance; empty for lists
+	ID      string // of what it is about; empty for lists
 	Err     error
 }
 
@@ -73,8 +75,9 @@ type Call struct {
 type Effect struct {
 	At      time.Time
 	Account string
-	Op      string // stop, start or release
+	Op      string // as in providers.Call
 	Ref     fleet.Ref
+	Made    fleet.Ref // the image that a save-image makes
 	By      By
 	Token   string // as sent with it
 }
@@ -134,6 +137,7 @@ func (c *Cloud) fault(account, op string, ref fleet.Ref) *Fault {
 	for _, f := range c.faults {
 		if f.Op != "" && f.Op != op || f.Account != "" && f.Account != account ||
 			f.When != nil && !f.When(op, ref) ||
+			(f.Kind == ImageVanishes || f.Kind == ImageStuck) && op != opSaveImage ||
 			f.Chance > 0 && c.chance.Float64() >= f.Chance {
 			continue
 		}
@@ -193,7 +197,9 @@ func (f *Fault) answer(ctx context.Context, what string, write bool) (err error,
 	case OutOfStock:
 		return fail(fleet.OutOfStock, "no card of this kind is free"), false
 	case Gone:
-		return fail(fleet.NotFound, "there is no such instance"), false
+		return fail(fleet.NotFound, "there is no such thing"), false
+	case ImageVanishes, ImageStuck:
+		return nil, true
 	case Ignored, EmptyList, ShortList:
 		return nil, false
 	}

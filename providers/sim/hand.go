@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"curfew/fleet"
+	"curfew/providers"
 )
 
 // change does something to the instance of that id, now.
@@ -35,10 +36,11 @@ func (c *Cloud) UserStarts(id string) error { return c.userWrites("start", id, c
 // UserStops stops an instance at the console.
 func (c *Cloud) UserStops(id string) error { return c.userWrites("stop", id, c.stop) }
 
-// UserReleases releases an instance at the console; its disks stay.
+// UserReleases releases an instance at the console; its disks stay, but for those
+// that always go with it.
 func (c *Cloud) UserReleases(id string) error {
 	return c.userWrites("release", id, func(m *machine, now time.Time) (fleet.ErrorKind, string) {
-		return c.release(m, now, false)
+		return c.release(m, now, providers.ReleaseOptions{})
 	})
 }
 

@@ -21,7 +21,10 @@ func Kind() providers.Kind {
 		DefaultURL: "sim:",
 		Capabilities: []providers.Capability{
 			providers.CanStop, providers.CanStart, providers.CanRelease,
-			providers.CanAccess, providers.CanDisks, providers.CanWallet,
+			providers.CanAccess, providers.CanWallet,
+			providers.CanDisks, providers.CanSnapshots, providers.CanImages, providers.CanPublicIPs,
+			providers.CanDeleteDisk, providers.CanDeleteSnapshot, providers.CanDeleteImage, providers.CanDeletePublicIP,
+			providers.CanSaveImage,
 		},
 		BillingProof: providers.ProofState,
 		SettleTime:   20 * time.Second,
@@ -67,13 +70,12 @@ type provider struct {
 }
 
 var (
-	_ providers.Provider   = (*provider)(nil)
-	_ providers.Stopper    = (*provider)(nil)
-	_ providers.Starter    = (*provider)(nil)
-	_ providers.Releaser   = (*provider)(nil)
-	_ providers.Access     = (*provider)(nil)
-	_ providers.DiskLister = (*provider)(nil)
-	_ providers.Wallet     = (*provider)(nil)
+	_ providers.Provider = (*provider)(nil)
+	_ providers.Stopper  = (*provider)(nil)
+	_ providers.Starter  = (*provider)(nil)
+	_ providers.Releaser = (*provider)(nil)
+	_ providers.Access   = (*provider)(nil)
+	_ providers.Wallet   = (*provider)(nil)
 )
 
 // Scopes gives one scope for each region.
@@ -136,7 +138,8 @@ func (p *provider) Instance(ctx context.Context, ref fleet.Ref) (fleet.Instance,
 
 // Stop ends the power cycle.
 func (p *provider) Stop(ctx context.Context, i fleet.Instance, o providers.StopOptions) error {
-	return p.write(ctx, "stop", i.Ref, o.Token, p.cloud.stop)
+	_, err := p.write(ctx, "stop", i.Ref, o.Token, p.toMachine(i.Ref, p.cloud.stop))
+	return err
 }
 
 // Start powers on.
@@ -144,14 +147,16 @@ func (p *provider) Start(ctx context.Context, i fleet.Instance, o providers.Star
 	if o.NoGPU {
 		return &fleet.Error{Op: "sim: start " + i.Ref.ID, Kind: fleet.Unsupported, Err: errors.New("this platform cannot boot without cards")}
 	}
-	return p.write(ctx, "start", i.Ref, o.Token, p.cloud.start)
+	_, err := p.write(ctx, "start", i.Ref, o.Token, p.toMachine(i.Ref, p.cloud.start))
+	return err
 }
 
 // Release gives it back.
 func (p *provider) Release(ctx context.Context, i fleet.Instance, o providers.ReleaseOptions) error {
-	return p.write(ctx, "release", i.Ref, o.Token, func(m *machine, now time.Time) (fleet.ErrorKind, string) {
-		return p.cloud.release(m, now, o.WithDisks)
-	})
+	_, err := p.write(ctx, "release", i.Ref, o.Token, p.toMachine(i.Ref, func(m *machine, now time.Time) (fleet.ErrorKind, string) {
+		return p.cloud.release(m, now, o)
+	}))
+	return err
 }
 
 // Access gives a placeholder on the loopback: nothing listens there.
@@ -168,33 +173,6 @@ func (p *provider) Access(ctx context.Context, i fleet.Instance) (fleet.Access, 
 	return out, err
 }
 
-// Disks lists one scope's disks.
-func (p *provider) Disks(ctx context.Context, s fleet.Scope) ([]fleet.Disk, error) {
-	var out []fleet.Disk
-	err := p.read(ctx, "disks", fleet.Ref{}, func(f *Fault, _ time.Time) error {
-		for _, d := range p.cloud.disks {
-			if d.account != p.account || s.Region != "" && d.spec.Region != s.Region || !d.deletedAt.IsZero() {
-				continue
-			}
-			got := fleet.Disk{
-				Ref:  fleet.Ref{Kind: fleet.KindDisk, ID: d.spec.ID},
-				Name: d.spec.Name, Region: d.spec.Region, SizeGB: d.spec.SizeGB, CreatedAt: d.added,
-				Price: fleet.Price{PerHour: d.spec.Price, Billing: fleet.BillingPerSecond, Source: fleet.PriceProvider},
-			}
-			if m := p.cloud.find(d.spec.AttachedTo); m != nil {
-				got.AttachedTo = p.cloud.ref(m)
-			}
-			out = append(out, got)
-		}
-		out = shorten(f, out)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 // Balance reads the wallet.
 func (p *provider) Balance(ctx context.Context) (fleet.Wallet, error) {
 	var w fleet.Wallet
@@ -203,126 +181,4 @@ func (p *provider) Balance(ctx context.Context) (fleet.Wallet, error) {
 		return nil
 	})
 	return w, err
-}
-
-func shorten[T any](f *Fault, list []T) []T {
-	switch {
-	case f == nil || len(list) == 0:
-	case f.Kind == EmptyList:
-		return nil
-	case f.Kind == ShortList:
-		return list[:len(list)-1]
-	}
-	return list
-}
-
-func (p *provider) find(ref fleet.Ref) *machine {
-	m := p.cloud.find(ref.ID)
-	if m == nil || m.account != p.account || m.removed || p.cloud.ways.Incarnations && m.incarnation != ref.Incarnation {
-		return nil
-	}
-	return m
-}
-
-func what(op string, ref fleet.Ref) string { return strings.TrimSpace("sim: " + op + " " + ref.ID) }
-
-func (p *provider) read(ctx context.Context, op string, ref fleet.Ref, answer func(*Fault, time.Time) error) error {
-	call, f, err := p.begin(ctx, op, ref)
-	if err == nil && f != nil {
-		err, _ = f.answer(ctx, what(op, ref), false)
-	}
-	if err == nil {
-		p.cloud.mu.Lock()
-		err = answer(f, p.cloud.tick())
-		p.cloud.mu.Unlock()
-	}
-	p.cloud.end(call, err)
-	return err
-}
-
-func (p *provider) write(ctx context.Context, op string, ref fleet.Ref, token string, apply func(*machine, time.Time) (fleet.ErrorKind, string)) error {
-	call, f, err := p.begin(ctx, op, ref)
-	if err == nil {
-		err = p.send(ctx, f, op, ref, token, apply)
-	}
-	p.cloud.end(call, err)
-	return err
-}
-
-func (p *provider) send(ctx context.Context, f *Fault, op string, ref fleet.Ref, token string, apply func(*machine, time.Time) (fleet.ErrorKind, string)) error {
-	c := p.cloud
-	if err := c.hook(op, ref, BeforeSend); err != nil {
-		return err
-	}
-	if f != nil {
-		err, effect := f.answer(ctx, what(op, ref), true)
-		if !effect {
-			return err
-		}
-		if refused := p.effect(op, ref, token, apply); refused != nil {
-			return err
-		}
-		if hooked := c.hook(op, ref, AfterEffect); hooked != nil {
-			return hooked
-		}
-		return err
-	}
-	// The daemon may have given up while the request was under way.
-	if ctx.Err() != nil {
-		return &fleet.Error{Op: what(op, ref), Kind: fleet.OutcomeUnknown, Err: ctx.Err()}
-	}
-	if err := p.effect(op, ref, token, apply); err != nil {
-		return err
-	}
-	return c.hook(op, ref, AfterEffect)
-}
-
-func (p *provider) effect(op string, ref fleet.Ref, token string, apply func(*machine, time.Time) (fleet.ErrorKind, string)) error {
-	c := p.cloud
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	now := c.tick()
-	m := p.find(ref)
-	if m == nil {
-		return &fleet.Error{Op: what(op, ref), Kind: fleet.NotFound}
-	}
-	if kind, why := apply(m, now); kind != "" {
-		return &fleet.Error{Op: what(op, ref), Kind: kind, Err: errors.New(why)}
-	}
-	c.effects = append(c.effects, Effect{At: now, Account: p.account.Name, Op: op, Ref: c.ref(m), By: ByAPI, Token: token})
-	return nil
-}
-
-func (c *Cloud) hook(op string, ref fleet.Ref, phase Phase) error {
-	c.mu.Lock()
-	hook := c.onWrite
-	c.mu.Unlock()
-	if hook == nil {
-		return nil
-	}
-	return hook(op, ref, phase)
-}
-
-// begin records the call and finds the fault it meets.
-func (p *provider) begin(ctx context.Context, op string, ref fleet.Ref) (call int, f *Fault, err error) {
-	c := p.cloud
-	c.mu.Lock()
-	c.calls = append(c.calls, Call{At: c.tick(), Account: p.account.Name, Op: op, ID: ref.ID})
-	call = len(c.calls) - 1
-	if err = ctx.Err(); err != nil {
-		err = &fleet.Error{Op: what(op, ref), Kind: fleet.Transient, Err: err}
-	} else {
-		f = c.fault(p.account.Name, op, ref)
-	}
-	c.mu.Unlock()
-	if f != nil && f.Reached != nil {
-		f.Reached()
-	}
-	return call, f, err
-}
-
-func (c *Cloud) end(call int, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.calls[call].Err = err
 }

@@ -28,6 +28,8 @@ type Timing struct {
 	BootTime    time.Duration `yaml:"boot_time"`    // from the accepted start to running; default 20 s
 	StopTime    time.Duration `yaml:"stop_time"`    // from the accepted stop to stopped; default 10 s
 	ReleaseTime time.Duration `yaml:"release_time"` // from the accepted release to released; default 5 s
+	DeleteTime  time.Duration `yaml:"delete_time"`  // from the accepted deletion of anything else to gone; default 5 s
+	ImageTime   time.Duration `yaml:"image_time"`   // from the accepted saving of an image to ready; default 2 m
 	SettleLag   time.Duration `yaml:"settle_lag"`   // how far lists and reads lag behind; default none
 	AutoRelease time.Duration `yaml:"auto_release"` // from stopped to released by the platform; default never
 }
@@ -45,6 +47,8 @@ type Ways struct {
 	ShowsReleased bool `yaml:"shows_released"`
 	// HidesStarts leaves StartedAt, StoppedAt and Boot out of every answer.
 	HidesStarts bool `yaml:"hides_starts"`
+	// HidesDetached leaves out since when a disk or an address belongs to nothing.
+	HidesDetached bool `yaml:"hides_detached"`
 }
 
 // Options are what a [Cloud] is made with.
@@ -64,6 +68,8 @@ type Account struct {
 	Cash     fleet.Money `yaml:"cash"`     // what its wallet holds at first; default 1000 CNY
 	Vouchers fleet.Money `yaml:"vouchers"` // used up before cash
 	Credit   fleet.Money `yaml:"credit"`
+	// ImagePrice is what each image saved costs per hour; none is free.
+	ImagePrice fleet.Money `yaml:"image_price"`
 }
 
 // Cloud is the simulated platform. All methods may be called from several
@@ -77,8 +83,10 @@ type Cloud struct {
 	chance   *rand.Rand
 	accounts map[string]*account
 	machines []*machine // in the order they were added, gone ones included
-	disks    []*disk
-	seen     time.Time // up to when the force-stop rule was applied
+	// resources are in the order they were added, gone ones included.
+	resources []*resource
+	saved     int       // images saved so far, for their ids
+	seen      time.Time // up to when the force-stop rule was applied
 
 	faults  []*Fault
 	onWrite func(op string, ref fleet.Ref, phase Phase) error
@@ -138,7 +146,7 @@ func (c *Cloud) addAccount(a Account) error {
 	if a.Cash.Currency == "" {
 		a.Cash = fleet.CNY(1_000_000_000)
 	}
-	for _, m := range []fleet.Money{a.Vouchers, a.Credit} {
+	for _, m := range []fleet.Money{a.Vouchers, a.Credit, a.ImagePrice} {
 		if m.Currency != "" && m.Currency != a.Cash.Currency {
 			return fmt.Errorf("sim: account %s holds %s and %s; one account has one currency", a.Name, a.Cash, m)
 		}
@@ -174,19 +182,9 @@ func (c *Cloud) add(s Spec, now time.Time) (*machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.accounts[s.Account] == nil {
-		if err := c.addAccount(Account{Name: s.Account}); err != nil {
-			return nil, err
-		}
-	}
-	a := c.accounts[s.Account]
-	if len(a.Regions) > 0 && !slices.Contains(a.Regions, s.Region) {
-		return nil, fmt.Errorf("sim: instance %s is in region %q; account %s has %v", s.ID, s.Region, a.Name, a.Regions)
-	}
-	for _, m := range []fleet.Money{s.Price, s.StillCosts, s.Refundable} {
-		if m.Currency != "" && m.Currency != a.Cash.Currency {
-			return nil, fmt.Errorf("sim: instance %s is priced in %s; account %s pays in %s", s.ID, m.Currency, a.Name, a.Cash.Currency)
-		}
+	a, err := c.owner("instance "+s.ID, s.Account, s.Region, s.Price, s.StillCosts, s.Refundable)
+	if err != nil {
+		return nil, err
 	}
 	if old := c.find(s.ID); old != nil && old.stateAt(now) != fleet.StateReleased {
 		return nil, fmt.Errorf("sim: there is an instance %s already", s.ID)
@@ -204,6 +202,26 @@ func (c *Cloud) add(s Spec, now time.Time) (*machine, error) {
 	c.schedule(m, now)
 	c.machines = append(c.machines, m)
 	return m, nil
+}
+
+// owner gives the account a thing is put into, made where it is not there, unless
+// the thing does not fit.
+func (c *Cloud) owner(thing, name, region string, prices ...fleet.Money) (*account, error) {
+	if c.accounts[name] == nil {
+		if err := c.addAccount(Account{Name: name}); err != nil {
+			return nil, err
+		}
+	}
+	a := c.accounts[name]
+	if len(a.Regions) > 0 && !slices.Contains(a.Regions, region) {
+		return nil, fmt.Errorf("sim: %s is in region %q; account %s has %v", thing, region, a.Name, a.Regions)
+	}
+	for _, m := range prices {
+		if m.Currency != "" && m.Currency != a.Cash.Currency {
+			return nil, fmt.Errorf("sim: %s is priced in %s; account %s pays in %s", thing, m.Currency, a.Name, a.Cash.Currency)
+		}
+	}
+	return a, nil
 }
 
 // find gives the youngest instance of that id, gone or not, or nil.

@@ -18,6 +18,7 @@ type Spec struct {
 	Owner   string            `yaml:"owner"`
 	Parent  string            `yaml:"parent"` // id of what owns it
 	GPU     GPU               `yaml:"gpu"`
+	Image   string            `yaml:"image"` // id of the image it was made of, which cannot be deleted while it is there
 
 	// State is running (the default), stopped, creating (which never ends) or failed.
 	State fleet.State   `yaml:"state"`
@@ -56,18 +57,23 @@ type GPU struct {
 	MemoryGB int    `yaml:"memory_gb"`
 }
 
-// Answer is yes, no or unknown, as in a world file; empty is yes.
+// Answer is yes, no or unknown, as in a world file; each use says what empty
+// means.
 type Answer string
 
-func (a Answer) tri() fleet.Tri {
+func (a Answer) tri(empty fleet.Tri) fleet.Tri {
 	switch a {
+	case "yes":
+		return fleet.Yes
 	case "no":
 		return fleet.No
 	case "unknown":
 		return fleet.Unsure
 	}
-	return fleet.Yes
+	return empty
 }
+
+func (a Answer) known() bool { return a == "" || a == "yes" || a == "no" || a == "unknown" }
 
 // Odd is a time in which the platform says a status word nobody knows, counted
 // from when the instance was added.
@@ -117,9 +123,7 @@ func (s Spec) complete(n int) (Spec, error) {
 	default:
 		return refuse("charge %q; it is on-demand, spot or period", s.Charge)
 	}
-	switch s.StopEndsBilling {
-	case "", "yes", "no", "unknown":
-	default:
+	if !s.StopEndsBilling.known() {
 		return refuse("stop_ends_billing %q; it is yes, no or unknown", s.StopEndsBilling)
 	}
 	switch s.StopKeeps {

@@ -16,11 +16,14 @@ import (
 // World is a cloud as a file describes it. Every time in it counts from the
 // moment it is put into a [Cloud].
 type World struct {
-	Timing    Timing    `yaml:"timing"`
-	Ways      Ways      `yaml:"ways"`
-	Accounts  []Account `yaml:"accounts"`
-	Instances []Spec    `yaml:"instances"`
-	Disks     []Disk    `yaml:"disks"`
+	Timing    Timing     `yaml:"timing"`
+	Ways      Ways       `yaml:"ways"`
+	Accounts  []Account  `yaml:"accounts"`
+	Instances []Spec     `yaml:"instances"`
+	Disks     []Resource `yaml:"disks"`
+	Snapshots []Resource `yaml:"snapshots"`
+	Images    []Resource `yaml:"images"`
+	IPs       []Resource `yaml:"ips"`
 }
 
 // LoadWorld reads a world file.
@@ -80,10 +83,26 @@ func (c *Cloud) Load(w World) error {
 			return err
 		}
 	}
-	for _, d := range w.Disks {
-		if err := c.addDisk(d, now); err != nil {
-			return err
+	for _, kind := range fleet.ResourceKinds() {
+		for _, r := range w.resources(kind) {
+			if _, err := c.addResource(kind, r, now); err != nil {
+				return err
+			}
 		}
+	}
+	return nil
+}
+
+func (w World) resources(kind fleet.ThingKind) []Resource {
+	switch kind {
+	case fleet.KindDisk:
+		return w.Disks
+	case fleet.KindSnapshot:
+		return w.Snapshots
+	case fleet.KindImage:
+		return w.Images
+	case fleet.KindPublicIP:
+		return w.IPs
 	}
 	return nil
 }

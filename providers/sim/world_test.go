@@ -98,6 +98,22 @@ func TestWorldFilesAreStrict(t *testing.T) {
 		"a process before the boot":  {"instances: [{id: a, age: 1h, box: {processes: [{command: x, from: -2h}]}}]\n", "begins 1h0m0s before"},
 		"a process that ends first":  {"instances: [{id: a, box: {processes: [{command: x, from: 2m, to: 1m}]}}]\n", "not after its beginning"},
 		"an unknown reading":         {"instances: [{id: a, box: {unreadable: [{reading: gpu}]}}]\n", `reading "gpu"`},
+		"an address of a disk":       {"disks: [{id: d, address: 203.0.113.1}]\n", "a disk has no address"},
+		"an attached snapshot":       {"instances: [{id: a}]\nsnapshots: [{id: s, attached_to: a}]\n", "a snapshot has no attached_to"},
+		"an image of a disk":         {"images: [{id: i, of_disk: d}]\n", "an image has no of_disk"},
+		"two sources":                {"images: [{id: i, of_instance: a, of_snapshot: s}]\n", "two things"},
+		"a size of an address":       {"ips: [{id: e, size_gb: 1}]\n", "an ip has no size_gb"},
+		"attached to nothing there":  {"ips: [{id: e, attached_to: a}]\n", "has no such instance"},
+		"attached and detached":      {"instances: [{id: a}]\ndisks: [{id: d, attached_to: a, detached_for: 1h}]\n", "nothing or to something"},
+		"detached before it was":     {"disks: [{id: d, age: 1h, detached_for: 2h}]\n", "no more than its age"},
+		"a resource id given twice":  {"images: [{id: i}, {id: i}]\n", "there is an image i already"},
+		"a resource without its id":  {"ips: [{name: x}]\n", "an ip needs an id"},
+		"an unknown sharing":         {"images: [{id: i, shared: some}]\n", `shared "some"`},
+		"an unknown going along":     {"disks: [{id: d, with_instance: perhaps}]\n", `with_instance "perhaps"`},
+		"a disk in no region":        {"accounts: [{name: lab, regions: [north]}]\ndisks: [{id: d}]\n", `region ""`},
+		"a resource's charge":        {"disks: [{id: d, charge: spot}]\n", `charge "spot"`},
+		"a resource's age":           {"disks: [{id: d, age: -1h}]\n", "age is -1h"},
+		"images of another currency": {"accounts: [{name: lab, cash: 1 CNY, image_price: 1 USD}]\n", "one currency"},
 		"utilisation of more":        {"instances: [{id: a, box: {gpu: [{util: \"130\"}]}}]\n", `"130"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -115,5 +131,49 @@ func TestAnEmptyWorldIsAWorld(t *testing.T) {
 	}
 	if _, err := sim.LoadWorld(filepath.Join(t.TempDir(), "none.yaml")); err == nil {
 		t.Error("a file that is not there gives no error")
+	}
+}
+
+func TestAWorldFileHoldsWhatIsBilledBesideInstances(t *testing.T) {
+	w, err := sim.LoadWorld(filepath.Join("testdata", "leftovers.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{T: t, time: time.Date(2026, 3, 2, 20, 0, 0, 0, time.UTC)}
+	b.Cloud = sim.New(sim.Options{Now: func() time.Time { return b.time }})
+	b.must(b.Load(w))
+	b.api = b.account("lab")
+	disks := b.listOf(disk)
+	if d := disks["d-system"]; d.WithInstance != fleet.Yes || !d.System || d.AttachedTo.ID != "sim-a" || d.Price.PerHour != fleet.CNY(20_000) || d.SizeGB != 30 {
+		t.Errorf("the system disk is %+v", d)
+	}
+	if d := disks["d-data"]; d.WithInstance != fleet.No || d.System || d.AttachedTo.ID != "sim-a" {
+		t.Errorf("the data disk is %+v", d)
+	}
+	if d := disks["d-left"]; !d.AttachedTo.IsZero() || !d.DetachedAt.IsZero() || d.Labels["team"] != "vision" || !d.CreatedAt.Equal(b.time.Add(-72*time.Hour)) {
+		t.Errorf("the disk left behind is %+v", d)
+	}
+	if s := b.listOf(snapshot)["s-stuck"]; s.Ready || s.Source.ID != "d-data" {
+		t.Errorf("the snapshot that is stuck is %+v", s)
+	}
+	if s := b.listOf(snapshot)["s-base"]; !s.Ready || s.Source.ID != "d-gone" || len(s.UsedBy) != 1 || s.UsedBy[0].ID != "base" {
+		t.Errorf("the snapshot in use is %+v", s)
+	}
+	if i := b.listOf(image)["base"]; i.Shared != fleet.Unsure || len(i.UsedBy) != 1 || i.UsedBy[0].ID != "sim-a" {
+		t.Errorf("the image is %+v", i)
+	}
+	if e := b.listOf(ip)["eip-1"]; e.Name != "203.0.113.7" || !e.Protected || e.Price.PerHour != fleet.CNY(20_000) {
+		t.Errorf("the address is %+v", e)
+	}
+	saved, err := b.save("sim-a")
+	b.must(err)
+	b.must(b.remove(disk, "d-left"))
+	b.pass(3 * time.Second)
+	if b.Exists(fleet.Ref{Kind: disk, ID: "d-left"}) {
+		t.Error("the deletion takes longer than the file says")
+	}
+	b.pass(27 * time.Second)
+	if i := b.listOf(image)[saved.ID]; !i.Ready || i.Price.PerHour != fleet.CNY(10_000) {
+		t.Errorf("after the time in the file the saved image is %+v", i)
 	}
 }
