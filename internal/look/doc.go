@@ -20,6 +20,11 @@
 //	pid_start=TICKS  field 22 of /proc/N/stat: tells a reused pid apart
 //	end=UNIX         when it ended; absent while it runs
 //	exit=CODE        how it ended; given with end
+//	then=stop        its machine is to be stopped afterwards: curfew exec --then stop
+//	said=BASE64      the last lines of its output, at most 1 KB; given with end
+//	child=N          the process that does the work, which may outlive the one named
+//	                 by pid: while it is there, the run is going on
+//	child_start=TICKS  as pid_start
 //
 // Unknown keys are ignored and may be added. The start is written at once, in
 // one write; the end is appended, in one write, before the process named by pid
@@ -46,7 +51,46 @@
 // terminal's access time when it is read and its modification time when it is
 // written (tty_read and tty_write in drivers/tty/tty_io.c, in steps of eight
 // seconds in newer kernels). So a session's idle time is counted from the access
-// time alone: a progress bar on an abandoned terminal is no input.
+// time alone: a progress bar on an abandoned terminal is no input. The terminals
+// that Jupyter and VS Code open are among them.
+//
+// # Jupyter
+//
+// A running server writes its port and token into a runtime file, jpserver-PID.json
+// or nbserver-PID.json, which only its user can read. It is looked for by process,
+// where the environment says that it is, and in the login's own folder. The server
+// is asked for api/kernels at that port from inside, by curl or, where there is
+// none, by Python; the answer's kernels are sessions. One that is busy is at work,
+// whenever its last message was. Any other was last used at last_activity: also
+// one that is starting, for it stays so until somebody connects. That a page is
+// open says nothing. Before version 2.15 a server counts a page that connects
+// again as use.
+//
+// A server that is there and cannot be asked makes the reading fail, for its
+// kernels may be at work: its runtime file is another user's, it refuses the token,
+// it hangs, or no client is to be had. One that ended meanwhile is nothing, and
+// neither is a runtime file that was left behind, whose process id is somebody
+// else's by now. The token of a platform is tried where a server refuses its own.
+//
+// Seen from outside of a container, a server has another process id, other folders
+// and a network of its own, which the look enters; that takes root. Its terminals
+// are not among those of the box. Only then is it asked for api/terminals: their
+// last_activity is moved by output as well, and by a page that is merely opened,
+// as was seen with a real server (1.23), while the access time is moved by input
+// alone.
+//
+// Kernels that an editor starts by itself have no server to ask. Their work is
+// seen on the cards, or by a policy's process.
+//
+// # Editors
+//
+// VS Code's server, and those made from it, keep a local history of saved files in
+// ~/.vscode-server/data/User/History (code-server: ~/.local/share/code-server).
+// Its newest entry is when somebody last saved; it counts while such a server
+// runs. An entry of the last ten seconds is replaced and not added, which changes
+// the time of its list instead of that of its folder. Seen with code-server 4.96;
+// that others do the same is not verified. Being connected is no input, and what
+// is typed and not saved is not seen.
 //
 // # Clocks
 //

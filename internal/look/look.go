@@ -17,6 +17,9 @@ type Question struct {
 	Ask   signals.Ask
 	Cards int            // how many the platform says there are
 	Zone  *time.Location // in which a hold's time of day is meant; nil: the box's
+	// JupyterToken is tried where a Jupyter server refuses the token it wrote down
+	// itself; "" if the platform tells none.
+	JupyterToken string
 }
 
 // Look is one look: what to send, and all that is needed to read the answer.
@@ -30,7 +33,7 @@ type Look struct {
 func Ask(q Question, tool time.Duration) Look {
 	mark := "curfew-" + rand.Text()
 	return Look{
-		Script: []byte(script(mark, q.Ask, tool)), mark: mark,
+		Script: []byte(script(mark, q, tool)), mark: mark,
 		asked: question{ask: q.Ask, cards: q.Cards, zone: q.Zone},
 	}
 }

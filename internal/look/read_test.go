@@ -66,6 +66,9 @@ func readStory(t testing.TB, a *txtar.Archive) *story {
 			t.Fatalf("%s: %v", line, err)
 		}
 	}
+	if !slices.ContainsFunc(a.Files, func(f txtar.File) bool { return strings.HasPrefix(f.Name, "jupyter") }) {
+		s.section("jupyter", "0", "") // most stories are about something else
+	}
 	for _, f := range a.Files {
 		name, status, found := cutLast(f.Name)
 		body := strings.ReplaceAll(string(f.Data), `\0`, "\x00")
@@ -111,7 +114,11 @@ func tell(a answer, q question) string {
 		fmt.Fprintf(&b, "process %d since %s: %q\n", p.PID, moment(p.StartedAt), p.Command)
 	}
 	for _, s := range f.Sessions {
-		fmt.Fprintf(&b, "session %s %s idle %s\n", s.Kind, s.Name, s.Idle)
+		busy := ""
+		if s.Busy {
+			busy = ", busy"
+		}
+		fmt.Fprintf(&b, "session %s %s idle %s%s\n", s.Kind, s.Name, s.Idle, busy)
 	}
 	for _, r := range f.BoxRuns {
 		code := "none"
@@ -250,7 +257,7 @@ func TestDifferenceOfClocksLeavesTheWayOut(t *testing.T) {
 }
 
 func TestScriptNeverShowsWhatItAsksFor(t *testing.T) {
-	s := script("MARK", signals.Ask{Files: []string{"/a b/it's", "~/x", "out", "bad\x00path", ""}, Logs: []string{"~"}}, 5*time.Second)
+	s := script("MARK", Question{Ask: signals.Ask{Files: []string{"/a b/it's", "~/x", "out", "bad\x00path", ""}, Logs: []string{"~"}}}, 5*time.Second)
 	for _, want := range []string{`f='/a b/it'\''s'; b 'file 0'`, `f="$HOME"/'x'; b 'file 1'`, `f="$HOME"/'out'; b 'file 2'`, `f="$HOME"; b 'log 0'`} {
 		if !strings.Contains(s, want) {
 			t.Errorf("the script lacks %s", want)
@@ -261,6 +268,43 @@ func TestScriptNeverShowsWhatItAsksFor(t *testing.T) {
 	}
 	if strings.Contains(Command, "MARK") {
 		t.Error("the command line holds the mark")
+	}
+}
+
+func TestServersAreToldByTheirCommandLines(t *testing.T) {
+	for command, want := range map[string]bool{
+		"jupyter-lab": true,
+		"/usr/bin/python3 /usr/bin/jupyter-notebook --port=8888":           true,
+		"/opt/conda/bin/python3.12 -u -m notebook --no-browser":            true,
+		"python -m jupyterlab /root/work":                                  true,
+		"python3 -m jupyter_server":                                        true,
+		"python3 /opt/conda/bin/jupyterhub-singleuser --ip=0.0.0.0":        true,
+		"/opt/conda/bin/python /opt/conda/bin/jupyter-lab list.ipynb":      true,
+		"/opt/conda/bin/python /opt/conda/bin/jupyter-lab list":            false,
+		"python3 -m ipykernel_launcher -f /root/.local/share/jupyter/k.js": false,
+		"python3 -c import notebook; notebook":                             false,
+		"python3 -m":                                                       false,
+		"python3":                                                          false,
+		"":                                                                 false,
+		"python3 train.py jupyter-lab":                                     false,
+		"vim jupyter-lab":                                                  false,
+		"sudo jupyter-lab":                                                 false,
+		"/usr/sbin/jupyterhub":                                             false,
+	} {
+		if got := isJupyter(command); got != want {
+			t.Errorf("%q: got %v", command, got)
+		}
+	}
+}
+
+func TestATokenNeverEndsItsWord(t *testing.T) {
+	for token, want := range map[string]string{
+		"jt-1": "jtok='jt-1'\n", "it's": `jtok='it'\''s'` + "\n", "": "jtok=''\n",
+		"a b": "jtok=''\n", "a\nb": "jtok=''\n", `a"b`: "jtok=''\n", "a\\b": "jtok=''\n", "密": "jtok=''\n",
+	} {
+		if s := script("MARK", Question{JupyterToken: token}, time.Second); !strings.Contains(s, want) {
+			t.Errorf("%q is not written as %s", token, want)
+		}
 	}
 }
 
@@ -303,7 +347,7 @@ func FuzzRead(f *testing.F) {
 		text := string(out)
 		for reading, sections := range map[string][]string{
 			"cards": {"cards"}, "processes": {"commands", "stat", "self"}, "sessions": {"sessions"},
-			"runs": {"runs"}, "hold": {"hold"}, "load": {"load"},
+			"runs": {"runs"}, "hold": {"hold"}, "load": {"load"}, "jupyter": {"jupyter"},
 		} {
 			if facts.Unreadable[reading] != "" {
 				continue

@@ -37,6 +37,11 @@ func read(a answer, c clock, q question) fleet.Facts {
 	f.ProcessesRead = why == "" && len(f.Processes) > 0
 	f.Sessions, why = readSessions(a["sessions"], c.began, q.cut)
 	fail("sessions", why)
+	inside := seenInside{processes: f.Processes, kins: readKins(a["stat"]), now: c.began, ahead: q.ahead, cut: q.cut}
+	kernels, why := readJupyter(a, inside)
+	f.Sessions = append(f.Sessions, kernels...)
+	fail("jupyter", why)
+	f.Sessions = append(f.Sessions, readEditors(a["editors"], inside)...)
 	f.BoxRuns, why = readRuns(a["runs"], q)
 	fail("runs", why)
 	f.HoldUntil, why = readHold(a["hold"], c, q)

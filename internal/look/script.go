@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"curfew/signals"
 )
 
 // Command is the whole command line of a look: the script comes on standard
@@ -19,11 +17,13 @@ const tailBytes = 4096
 // script writes one look. nonce marks the sections of the answer: nothing inside
 // the box can know it beforehand, so nothing printed there can be taken for a
 // mark. tool is how long a single program may take.
-func script(nonce string, ask signals.Ask, tool time.Duration) string {
+func script(nonce string, q Question, tool time.Duration) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "n=%s\nsecs=%d\n", nonce, max(1, int(tool/time.Second)))
+	ask := q.Ask
+	fmt.Fprintf(&b, "n=%s\nsecs=%d\njtok=%s\n", nonce, max(1, int(tool/time.Second)), shellWord(sendable(q.JupyterToken)))
 	b.WriteString(prologue)
-	b.WriteString("look() {\n" + readings)
+	b.WriteString(serverTools)
+	b.WriteString("look() {\n" + readings + serverReading)
 	for n, path := range ask.Files {
 		if askable(path) {
 			fmt.Fprintf(&b, "f=%s; b 'file %d'; $limit stat -L -c '%%Y %%s' -- \"$f\" 2>&1; e $?\n", shellPath(path), n)
@@ -45,16 +45,26 @@ func askable(path string) bool { return path != "" && !strings.ContainsRune(path
 // shellPath quotes a path for the shell. Only a leading ~/ means anything; a
 // relative path begins at the home directory, as ~/ does.
 func shellPath(path string) string {
-	quoted := func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 	switch {
 	case strings.HasPrefix(path, "/"):
-		return quoted(path)
+		return shellWord(path)
 	case path == "~":
 		return `"$HOME"`
 	case strings.HasPrefix(path, "~/"):
-		return `"$HOME"/` + quoted(path[2:])
+		return `"$HOME"/` + shellWord(path[2:])
 	}
-	return `"$HOME"/` + quoted(path)
+	return `"$HOME"/` + shellWord(path)
+}
+
+// shellWord quotes what the shell is to take as it stands.
+func shellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// sendable gives a token that can stand in a header, or none.
+func sendable(token string) string {
+	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }) {
+		return ""
+	}
+	return token
 }
 
 // prologue defines the marks and what the readings share. Programs that talk to
@@ -67,7 +77,7 @@ e() { printf '\n%s < %s\n' "$n" "$1"; }
 limit=
 if timeout -s KILL 1 true >/dev/null 2>&1; then limit="timeout -s KILL $secs"; fi
 readrun() {
-	body= pid= born= ended= lines=0
+	body= pid= born= child= childborn= ended= lines=0
 	set -f
 	while IFS= read -r l || [ -n "$l" ]; do
 		lines=$((lines+1)); [ $lines -gt 50 ] && break
@@ -76,6 +86,8 @@ readrun() {
 			case $w in
 			pid=*) pid=${w#pid=};;
 			pid_start=*) born=${w#pid_start=};;
+			child=*) child=${w#child=};;
+			child_start=*) childborn=${w#child_start=};;
 			end=*) ended=1;;
 			esac
 		done
@@ -98,7 +110,9 @@ run() {
 	readrun "$1"
 	if [ -z "$ended" ] && gone "$pid" "$born"; then
 		readrun "$1"
-		[ -z "$ended" ] && body="$body gone"
+		if [ -z "$ended" ]; then
+			if [ -z "$child" ] || gone "$child" "$childborn"; then body="$body gone"; fi
+		fi
 	fi
 	printf 'run %s/%s\n' "${1##*/}" "$body"
 }
@@ -149,7 +163,7 @@ b stat; cat /proc/[0-9]*/stat; e 0
 b btime; grep '^btime ' /proc/stat; e $?
 b load; cat /proc/loadavg; e $?
 
-b sessions
+b sessions; pts=
 if [ -d /dev/pts ] && command -v stat >/dev/null; then
 	set -- /dev/pts/[0-9]*
 	if [ -e "$1" ]; then stat -c 'tty %X %n' "$@"; fi
@@ -159,7 +173,7 @@ if [ -d /dev/pts ] && command -v stat >/dev/null; then
 			printf 'who %s %s %s\n' "${a:--}" "$l" "$u"
 		done
 	fi
-	e 0
+	pts=1; e 0
 else e 127; fi
 
 b cards

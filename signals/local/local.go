@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
 	"time"
 
 	"curfew/fleet"
@@ -46,7 +45,7 @@ type Source struct {
 	clock look.Clock
 	// running is closed when the shell of the last look has ended; nil before the
 	// first.
-	running chan struct{}
+	running <-chan struct{}
 }
 
 var _ signals.Source = (*Source)(nil)
@@ -102,50 +101,22 @@ func (s *Source) look(ctx context.Context, i fleet.Instance) fleet.Evidence {
 	one := look.Ask(look.Question{Ask: s.o.Ask(i), Cards: i.GPU.Count, Zone: s.o.Zone}, s.o.Timeout/2)
 	began := s.o.Now()
 	run := s.start(one.Script)
-	s.running = run.ended
-	out, cut, err := run.wait(ctx)
-	facts, ok := one.Read(out, &s.clock, began, s.o.Now(), cut)
+	s.running = run.Ended()
+	got := run.Wait(ctx)
+	facts, ok := one.Read(got.Out, &s.clock, began, s.o.Now(), cut(got))
 	switch {
 	case ok:
 		e.Facts = facts
 	case ctx.Err() != nil:
 		e.Reason = s.timedOut()
-	case err != nil:
-		e.Reason = fleet.Because(ReasonCommand, fleet.Values{"error": fleet.Text(look.Short(err.Error()))})
+	case got.Err != nil:
+		e.Reason = fleet.Because(ReasonCommand, fleet.Values{"error": fleet.Text(look.Short(got.Err.Error()))})
 	default:
-		e.Reason = fleet.Because(ReasonGarbled, fleet.Values{"said": fleet.Text(look.Short(strings.TrimSpace(string(out))))})
+		e.Reason = fleet.Because(ReasonGarbled, fleet.Values{"said": fleet.Text(look.Short(strings.TrimSpace(string(got.Out))))})
 	}
 	return e
 }
 
 func (s *Source) timedOut() fleet.Reason {
 	return fleet.Because(ReasonTimeout, fleet.Values{"timeout": fleet.Span(s.o.Timeout)})
-}
-
-// output keeps the first bytes of an answer, and says when there were more. It
-// may be read while it is written: what hangs may write for ever.
-type output struct {
-	mu    sync.Mutex
-	bytes []byte
-	over  bool
-	full  func() // called once, when there is more than is kept
-}
-
-// Write never fails, so that nothing is held up by us.
-func (w *output) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	keep := min(len(p), look.AnswerLimit-len(w.bytes))
-	w.bytes = append(w.bytes, p[:keep]...)
-	if keep < len(p) && !w.over {
-		w.over = true
-		w.full()
-	}
-	return len(p), nil
-}
-
-func (w *output) read() (out []byte, over bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return append([]byte(nil), w.bytes...), w.over
 }
