@@ -74,7 +74,9 @@ func (l *line) try(ctx context.Context, i fleet.Instance) (facts fleet.Facts, wh
 		}
 	}
 	s := l.source
-	one := look.Ask(look.Question{Ask: s.o.Ask(i), Cards: i.GPU.Count, Zone: s.o.Zone}, s.o.Timeout/2)
+	one := look.Ask(look.Question{
+		Ask: s.o.Ask(i), Cards: i.GPU.Count, Zone: s.o.Zone, JupyterToken: l.access.JupyterToken,
+	}, s.o.Timeout/2)
 	began := s.o.Now()
 	out, err := l.conn.Feed(ctx, look.Command, one.Script, look.AnswerLimit)
 	ended := s.o.Now()
@@ -195,13 +197,16 @@ func (l *line) reason(err error) fleet.Reason {
 	return fleet.Because(code, values)
 }
 
-// quote gives the first words of what a login said, without the password: some
-// greetings repeat it.
+// quote gives the first words of what a login said, without the password and the
+// token: some greetings repeat them.
 func (l *line) quote(out []byte) string {
-	if l.access.Password == "" {
-		return look.Short(string(out))
+	said := string(out)
+	for _, secret := range []string{l.access.Password, l.access.JupyterToken} {
+		if secret != "" {
+			said = strings.ReplaceAll(said, secret, "***")
+		}
 	}
-	return look.Short(strings.ReplaceAll(string(out), l.access.Password, "***"))
+	return look.Short(said)
 }
 
 // cause gives the innermost words of an error; what is around them only repeats
