@@ -101,6 +101,22 @@ func (c *Conn) Feed(ctx context.Context, command string, stdin []byte, limit int
 	return out.buf.Bytes(), c.explain(ctx, err, out, errs)
 }
 
+// Tail is [Conn.Feed] for a command that may write as much as it likes: it gives
+// the last bytes of what was written to both outputs.
+func (c *Conn) Tail(ctx context.Context, command string, stdin []byte, limit int) ([]byte, error) {
+	stop := context.AfterFunc(ctx, c.drop)
+	defer stop()
+	session, err := c.client.NewSession()
+	if err != nil {
+		return nil, c.explain(ctx, err, nil, &capped{})
+	}
+	end := &tail{limit: limit}
+	session.Stdin, session.Stdout, session.Stderr = bytes.NewReader(stdin), end, end
+	err = session.Run(command)
+	_ = session.Close()
+	return end.bytes(), c.explain(ctx, err, nil, &capped{})
+}
+
 // explain tells what ended a command; nil where it ended well.
 func (c *Conn) explain(ctx context.Context, err error, out, errs *capped) error {
 	if out != nil && out.over {
@@ -118,16 +134,17 @@ func (c *Conn) explain(ctx context.Context, err error, out, errs *capped) error 
 	if _, refused := errors.AsType[*ssh.OpenChannelError](err); refused {
 		return &Error{c.op, ErrCommand, err}
 	}
-	if _, silent := errors.AsType[*ssh.ExitMissingError](err); silent && c.answers(ctx) {
+	if _, silent := errors.AsType[*ssh.ExitMissingError](err); silent && c.Answers(ctx) {
 		return &Error{c.op, ErrCommand, &Exit{-1, firstLine(errs.buf.String(), c.secret)}}
 	}
 	c.drop()
 	return &Error{c.op, ErrLost, err}
 }
 
-// answers asks the peer whether it is still there: a command that ends without
-// an exit status was killed, or took the connection with it.
-func (c *Conn) answers(ctx context.Context) bool {
+// Answers asks the peer whether it is still there. A command that ended without
+// an exit status was killed, or took the connection with it. A connection over
+// which nothing comes back before ctx ends is cut.
+func (c *Conn) Answers(ctx context.Context) bool {
 	stop := context.AfterFunc(ctx, c.drop)
 	defer stop()
 	_, _, err := c.client.SendRequest("keepalive@openssh.com", true, nil)
@@ -154,4 +171,28 @@ func (w *capped) Write(p []byte) (int, error) {
 		}
 	}
 	return len(p), nil
+}
+
+// tail keeps the last bytes of what is written, by however many.
+type tail struct {
+	limit int
+	mu    sync.Mutex
+	buf   []byte
+}
+
+// Write never fails.
+func (w *tail) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.buf = append(w.buf, p[max(0, len(p)-w.limit):]...)
+	if over := len(w.buf) - w.limit; over > 0 {
+		w.buf = append(w.buf[:0], w.buf[over:]...)
+	}
+	return len(p), nil
+}
+
+func (w *tail) bytes() []byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return bytes.Clone(w.buf)
 }

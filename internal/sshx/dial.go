@@ -5,12 +5,14 @@
 package sshx
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strconv"
 	"time"
 
@@ -64,6 +66,13 @@ func (d *Dialer) Dial(ctx context.Context, t Target) (*Conn, error) {
 	defer cancel()
 	op := "ssh " + t.Access.User + "@" + t.Address()
 
+	l := login{dialer: d, target: t}
+	if t.Access.Key != "" {
+		var err error
+		if l.own, err = ParseKey([]byte(t.Access.Key)); err != nil {
+			return nil, &Error{op, ErrAuth, err}
+		}
+	}
 	dial := d.DialContext
 	if dial == nil {
 		dial = new(net.Dialer).DialContext
@@ -76,7 +85,6 @@ func (d *Dialer) Dial(ctx context.Context, t Target) (*Conn, error) {
 		return nil, &Error{op, ErrUnreachable, err}
 	}
 
-	l := login{dialer: d, target: t}
 	stop := context.AfterFunc(ctx, func() { _ = raw.Close() })
 	conn, chans, reqs, err := ssh.NewClientConn(raw, t.Address(), l.config())
 	if !stop() { // the context ended, and with it the connection
@@ -107,6 +115,7 @@ func drain(chans <-chan ssh.NewChannel) {
 type login struct {
 	dialer *Dialer
 	target Target
+	own    ssh.Signer // the target's own key; may be nil
 
 	trusted bool  // the host key was accepted
 	refusal error // the host key was not
@@ -121,12 +130,19 @@ func (l *login) config() *ssh.ClientConfig {
 	}
 }
 
-// methods offers the key first, then the password in both of its forms. Each is
-// tried once: a server that counts failures is not provoked.
+// methods offers the target's own key first, then the dialer's, then the password
+// in both of its forms. Each is tried once: a server that counts failures is not
+// provoked.
 func (l *login) methods() []ssh.AuthMethod {
+	var keys []ssh.Signer
+	for _, key := range []ssh.Signer{l.own, l.dialer.Key} {
+		if key != nil && !slices.ContainsFunc(keys, func(k ssh.Signer) bool { return sameKey(k, key) }) {
+			keys = append(keys, key)
+		}
+	}
 	var methods []ssh.AuthMethod
-	if l.dialer.Key != nil {
-		methods = append(methods, ssh.PublicKeys(l.dialer.Key))
+	if len(keys) > 0 {
+		methods = append(methods, ssh.PublicKeys(keys...))
 	}
 	password := l.target.Access.Password
 	if password == "" {
@@ -146,6 +162,10 @@ func (l *login) methods() []ssh.AuthMethod {
 		return answers, nil
 	}
 	return append(methods, ssh.Password(password), ssh.KeyboardInteractive(challenge))
+}
+
+func sameKey(a, b ssh.Signer) bool {
+	return bytes.Equal(a.PublicKey().Marshal(), b.PublicKey().Marshal())
 }
 
 // hostKey pins the key, or compares it. It runs before anything secret is sent.

@@ -18,6 +18,7 @@ type snapshot struct {
 	ProxyHost    string `json:"proxy_host"`
 	SSHPort      port   `json:"ssh_port"`
 	RootPassword string `json:"root_password"`
+	JupyterToken string `json:"jupyter_token"`
 }
 
 // port is a number, written as one or as a string; 0 where it is neither.
@@ -43,7 +44,7 @@ func (a *account) Access(ctx context.Context, i fleet.Instance) (fleet.Access, e
 	if err := a.readOne(ctx, op, pathSnapshot, i.Ref.ID, &s); err != nil {
 		return fleet.Access{}, err
 	}
-	acc := fleet.Access{Host: s.ProxyHost, Port: int(s.SSHPort), User: "root", Password: s.RootPassword}
+	acc := fleet.Access{Host: s.ProxyHost, Port: int(s.SSHPort), User: "root", Password: s.RootPassword, JupyterToken: s.JupyterToken}
 	if host, p, user, ok := parseSSH(s.SSHCommand); ok {
 		acc.Host, acc.Port, acc.User = host, p, user
 	}

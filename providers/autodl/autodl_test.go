@@ -111,7 +111,7 @@ func TestAccessOnTheWire(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := fleet.Access{Host: "connect.bjb2.example.invalid", Port: 41234, User: "root", Password: "invented-pw-1"}
+	want := fleet.Access{Host: "connect.bjb2.example.invalid", Port: 41234, User: "root", Password: "invented-pw-1", JupyterToken: "invented-jt-1"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("access (-want +got):\n%s", diff)
 	}

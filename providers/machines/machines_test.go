@@ -108,9 +108,10 @@ func TestADeclarationBecomesAnInstance(t *testing.T) {
 	want := fleet.Instance{
 		Ref:  fleet.Ref{Account: "machines:own", Kind: fleet.KindInstance, ID: "box-1"},
 		Boot: "p5f0c5b363d2f4f1b9f580a9e0a2f4c11-8640037", AccountName: "own", Provider: "machines", Name: "box-1",
-		Labels: map[string]string{"team": "nlp"}, State: fleet.StateRunning, Charge: fleet.Charge{Type: fleet.ChargeOnDemand},
+		Labels: map[string]string{"team": "nlp"}, State: fleet.StateRunning, RawState: "here", Charge: fleet.Charge{Type: fleet.ChargeOnDemand},
 		Price: price, OnStop: stop, Here: true, StartedAt: kernelStart.Add(24 * time.Hour),
 		ReleasesAt: kernelStart.AddDate(1, 0, 0),
+		Cannot:     []fleet.Inability{{Action: fleet.Start, Why: fleet.Because(machines.ReasonNoStart, nil)}},
 	}
 	if diff := cmp.Diff(want, one(t, a)); diff != "" {
 		t.Errorf("instance (-want +got):\n%s", diff)
@@ -130,12 +131,33 @@ func TestADeclarationBecomesAnInstance(t *testing.T) {
 			}
 		}
 	})
-	t.Run("a machine elsewhere is refused", func(t *testing.T) {
-		a := p.open(providers.Machine{Name: "far"})
-		if _, err := a.Instances(t.Context(), a.Scopes[0]); !errors.Is(err, fleet.Unsupported) {
+	t.Run("nobody logs in to it", func(t *testing.T) {
+		if _, err := a.Access(t.Context(), one(t, a)); !errors.Is(err, fleet.Unsupported) {
 			t.Errorf("got %v", err)
 		}
 	})
+}
+
+func TestWhatCannotBeLoggedInToIsRefused(t *testing.T) {
+	now := time.Now
+	good := providers.Machine{Name: "far", Host: "lab-1", Port: 22, User: "root", Password: "x"}
+	for name, o := range map[string]providers.Options{
+		"nothing declared":         {Now: now},
+		"no address":               {Now: now, Machines: []providers.Machine{{Name: "far", Password: "x"}}},
+		"neither key nor password": {Now: now, Machines: []providers.Machine{{Name: "far", Host: "lab-1"}}},
+		"a key that is none":       {Now: now, Machines: []providers.Machine{{Name: "far", Host: "lab-1", Key: "hunter2"}}},
+		"no clock":                 {Machines: []providers.Machine{good}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := machines.Kind().Open(o)
+			if err == nil || p != nil || strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("got %v, %v", p, err)
+			}
+		})
+	}
+	if _, err := machines.Kind().Open(providers.Options{Now: now, Machines: []providers.Machine{good}}); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestTheBootIsThatOfProcessOne(t *testing.T) {

@@ -4,102 +4,121 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"os/exec"
 	"strings"
-	"syscall"
+	"time"
 	"unicode"
 
 	"curfew/fleet"
+	"curfew/internal/sshx"
 	"curfew/providers"
 )
 
 // saidBytes is how much of what a failed command said is kept.
 const saidBytes = 200
 
-// Stop runs the machine's declared command by /bin/sh -c, as it stands in the
-// configuration: nothing is put into it. It refuses where the machine was started
-// anew since it was listed.
-//
-// The command ends when its time is over. It does not end with curfew: a power-off
-// ends curfew before it is done itself, and must not be cut off by that. So it is a
-// process group of its own, and writes to a file rather than to us.
+// stopTime is how long a stop over SSH may take, where nobody says.
+const stopTime = 30 * time.Second
+
+// Stop runs the machine's declared command as it stands in the configuration:
+// nothing is put into it. It refuses where the machine was started anew since it
+// was listed.
 func (m *Machines) Stop(ctx context.Context, i fleet.Instance, _ providers.StopOptions) error {
-	op := "machines: stop " + i.Ref.ID
-	fail := func(kind fleet.ErrorKind, err error) error { return &fleet.Error{Op: op, Kind: kind, Err: err} }
 	d, err := m.find("stop", i.Ref)
 	if err != nil {
 		return err
 	}
-	if d.Stop == "" {
+	fail := failing("stop", d)
+	switch {
+	case d.Stop == "":
 		return fail(fleet.Unsupported, errors.New("no stop: is declared for it"))
+	case !d.Here:
+		return m.stopFar(ctx, m.far[d.Name], i, fail)
 	}
-	now, err := m.read(ctx, d)
+	now, err := m.read(ctx, ctx, d)
 	if err != nil {
 		return err
 	}
 	if !now.Boot.Same(i.Boot) {
-		return fail(fleet.Conflict, errors.New("it was started anew meanwhile"))
+		return fail(fleet.Conflict, errStartedAnew)
 	}
-	said := scratch()
-	if said != nil {
-		defer func() { _ = said.Close() }()
-	}
-	cmd := &exec.Cmd{
-		Path: "/bin/sh", Args: []string{"sh", "-c", d.Stop}, Dir: "/",
-		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
-	}
-	if said != nil {
-		cmd.Stdout, cmd.Stderr = said, said
-	}
-	if err := cmd.Start(); err != nil {
-		return fail(fleet.Other, err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	select {
-	case err = <-ended:
-	case <-ctx.Done():
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it may have ended just now
-			return fail(fleet.OutcomeUnknown, errors.New("the command did not end in time, and was killed"))
-		}
-		return fail(fleet.OutcomeUnknown, fmt.Errorf("the command was left to itself: %w", ctx.Err()))
-	}
-	if err != nil {
-		// What it did before it failed only the machine can show.
-		return fail(fleet.Other, fmt.Errorf("the command ended with %w%s", err, lastWords(said)))
-	}
-	return nil
+	return runHere(ctx, d.Stop, nil, fail)
 }
 
-// scratch makes a file without a name; nil where the disk has no room for one,
-// which must not keep a machine running.
-func scratch() *os.File {
-	f, err := os.CreateTemp("", "curfew-stop-")
-	if err != nil {
+var errStartedAnew = errors.New("it was started anew meanwhile")
+
+// fail makes the error of an act.
+type fail = func(fleet.ErrorKind, error) error
+
+func failing(verb string, d providers.Machine) fail {
+	op := "machines: " + verb + " " + d.Name
+	return func(kind fleet.ErrorKind, err error) error { return &fleet.Error{Op: op, Kind: kind, Err: err} }
+}
+
+// stopFar runs the command in a machine elsewhere, by a login shell of the user that
+// is logged in. The machine is read first over the very connection that is used: a
+// stranger at its address, and another power cycle, are sent nothing.
+//
+// What the command sets off may end the connection, or the shell, before its exit
+// status is told: then only reads show what came of it.
+func (m *Machines) stopFar(ctx context.Context, f *far, i fleet.Instance, fail fail) error {
+	if ctx.Err() != nil || !f.take(ctx) {
+		return fail(fleet.Transient, ctx.Err())
+	}
+	defer m.giveBack(f)
+	ctx, cancel := context.WithTimeout(ctx, stopTime)
+	defer cancel()
+	switch now := m.ask(ctx, f); {
+	case now.state == fleet.StateStopped:
+		return fail(fleet.Conflict, errors.New("it is off: nothing answers at its port"))
+	case now.state != fleet.StateRunning:
+		return fail(kindOf(now.err), fmt.Errorf("nothing was sent: %w", now.err))
+	case !now.cycle.boot.Same(i.Boot):
+		return fail(fleet.Conflict, errStartedAnew)
+	}
+	out, err := f.conn.Load().Tail(ctx, "exec sh -s", loginShell(f.declared.Stop), 4*saidBytes)
+	said := lastWords(out, f.declared.Password)
+	exit, ended := errors.AsType[*sshx.Exit](err)
+	switch {
+	case err == nil:
 		return nil
+	case ended && exit.Status >= 0 && exit.Status <= 128:
+		// What it did before it failed only the machine can show.
+		return fail(fleet.Other, fmt.Errorf("the command ended with exit status %d%s", exit.Status, said))
+	case ended:
+		return fail(fleet.OutcomeUnknown, fmt.Errorf("the command was killed%s", said))
+	case errors.Is(err, sshx.ErrTimedOut):
+		return fail(fleet.OutcomeUnknown, fmt.Errorf("the command did not end in time%s: %w", said, err))
 	}
-	_ = os.Remove(f.Name()) // it lives as long as somebody has it open
-	return f
+	return fail(fleet.OutcomeUnknown, fmt.Errorf("the command was begun, and nobody said how it ended%s: %w", said, err))
 }
 
-// lastWords gives the last line that the command wrote, for a message.
-func lastWords(f *os.File) string {
-	if f == nil {
-		return ""
+// kindOf classifies why a machine could not be asked: nothing was sent to it.
+func kindOf(err error) fleet.ErrorKind {
+	switch {
+	case errors.Is(err, sshx.ErrAuth):
+		return fleet.Unauthorized
+	case errors.Is(err, sshx.ErrPinChanged):
+		return fleet.Conflict
 	}
-	info, err := f.Stat()
-	if err != nil {
-		return ""
+	return fleet.Transient
+}
+
+// loginShell is a script for sh that gives a command to a login shell: the user's
+// own where its language is that of sh. Nothing is there for the command to read,
+// and what it writes to both outputs stays in order.
+func loginShell(command string) []byte {
+	quoted := "'" + strings.ReplaceAll(command, "'", `'\''`) + "'"
+	return []byte("case $SHELL in */bash|*/zsh|*/ksh) ;; *) SHELL=/bin/sh;; esac\n" +
+		"exec \"$SHELL\" -lc " + quoted + " </dev/null 2>&1\n")
+}
+
+// lastWords gives the last line that a command wrote, for a message.
+func lastWords(out []byte, secret string) string {
+	text := string(out)
+	if secret != "" {
+		text = strings.ReplaceAll(text, secret, "***")
 	}
-	const enough = 4 * saidBytes
-	tail, err := io.ReadAll(io.NewSectionReader(f, max(0, info.Size()-enough), enough))
-	if err != nil {
-		return ""
-	}
-	text := strings.TrimSpace(string(tail))
+	text = strings.TrimSpace(text)
 	text = text[strings.LastIndex(text, "\n")+1:]
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) && r != unicode.ReplacementChar {

@@ -49,12 +49,13 @@ type Server struct {
 	Home   string // HOME inside
 	Bin    string // first in PATH inside; holds the stand-ins
 
-	t    testing.TB
-	dir  string
-	path string
-	proc *exec.Cmd
-	end  context.CancelFunc
-	log  chan struct{} // closed when everything the server said has been read
+	t      testing.TB
+	dir    string
+	path   string
+	public []byte // as a line of authorized_keys
+	proc   *exec.Cmd
+	end    context.CancelFunc
+	log    chan struct{} // closed when everything the server said has been read
 }
 
 // Start runs a server until the test ends. Where sshd is not installed the test
@@ -87,7 +88,8 @@ func Start(t testing.TB, o Options) *Server {
 	}
 	private, public := newKey(t)
 	s.KeyPEM = private
-	s.write("authorized_keys", public, 0o600)
+	s.public = public
+	s.Lock(false)
 	s.NewHostKey()
 	s.run(sshd)
 	t.Cleanup(s.Stop)
@@ -115,6 +117,16 @@ func (s *Server) NewHostKey() {
 	s.t.Helper()
 	private, _ := newKey(s.t)
 	s.write("host_key", private, 0o600)
+}
+
+// Lock lets nobody log in from now on, or again those who could.
+func (s *Server) Lock(on bool) {
+	s.t.Helper()
+	keys := s.public
+	if on {
+		keys = nil
+	}
+	s.write("authorized_keys", keys, 0o600)
 }
 
 // Restart stops the server and starts it on the same port. Connections that are
@@ -176,6 +188,7 @@ func (s *Server) try(sshd string) (ok bool, said string) {
 		"KbdInteractiveAuthentication no",
 		"PermitRootLogin prohibit-password",
 		"PrintMotd no",
+		"MaxStartups 1000", // hundreds log in to one server here, where each has its own outside
 		"SetEnv PATH=" + s.path + " HOME=" + s.Home,
 	}, "\n")+"\n"), 0o600)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
