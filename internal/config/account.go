@@ -23,10 +23,13 @@ type Account struct {
 	PerDay     int
 	Regions    []string // nil: all
 	Prices     map[string]fleet.Money
-	Mode       fleet.Mode          // the file's where the entry says nothing
-	AtMost     fleet.Action        // Keep: no ceiling
-	World      string              // the simulator's file
-	Machines   []providers.Machine // of provider machines
+	Mode       fleet.Mode   // the file's where the entry says nothing
+	AtMost     fleet.Action // Keep: no ceiling
+	World      string       // the simulator's file
+	// Of provider machines:
+	Machines   []providers.Machine
+	Logins     map[string]MachineLogin // by the name of a machine elsewhere
+	RouteCheck string                  // answers whenever the way to them works; empty: not said
 }
 
 func (r *reader) accounts(n node) {
@@ -90,7 +93,7 @@ func (r *reader) account(m *mapping) (Account, node) {
 		a.World = r.beside(m.take("world").text(""))
 	}
 	if kind.Name == "machines" {
-		a.Machines = r.machines(m.need("machines", "write machines: [{name: NAME, host: local}]"))
+		r.machines(m, &a)
 	}
 	m.notYet("proxy")
 	m.done()
@@ -100,6 +103,7 @@ func (r *reader) account(m *mapping) (Account, node) {
 // provider finds the kind that an entry names. Of an unknown one no key is
 // known, so the entry's keys are not judged.
 func (r *reader) provider(n node, m *mapping) providers.Kind {
+	n = n.as(oneOf(kindChoice, "", r.providerNames()))
 	name := n.text("")
 	for _, k := range r.reg.Providers {
 		if k.Name == name {

@@ -64,7 +64,7 @@ type Protect struct {
 
 // Caps are the most that may be done per action.
 type Caps struct {
-	Stop, Release, Delete, Order, Money Cap
+	Start, Stop, Release, Delete, Order, Money Cap
 }
 
 // Cap is how many things, and what share of the matched running ones, may be

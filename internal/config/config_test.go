@@ -107,7 +107,7 @@ func TestTheDesignsFile(t *testing.T) {
 	if c.Mode != fleet.Enforce || c.Timezone.String() != "Asia/Shanghai" || c.Language != "zh" || c.History != 90*24*time.Hour {
 		t.Errorf("head of the file: %+v", c)
 	}
-	wantCaps := Caps{Stop: Cap{30, 50}, Release: Cap{10, 30}, Delete: Cap{100, 0}, Order: Cap{1, 0}}
+	wantCaps := Caps{Start: Cap{5, 0}, Stop: Cap{30, 50}, Release: Cap{10, 30}, Delete: Cap{100, 0}, Order: Cap{1, 0}}
 	if c.Caps != wantCaps {
 		t.Errorf("caps = %+v", c.Caps)
 	}
@@ -165,7 +165,7 @@ func TestEverythingThatCanBeSaid(t *testing.T) {
 	if c.Accounts[0].BaseURL != "https://proxy.lab.example/autodl" || c.Accounts[0].Poll != 90*time.Minute || len(c.Accounts[1].Regions) != 0 {
 		t.Errorf("accounts %+v", c.Accounts)
 	}
-	wantCaps := Caps{Stop: Cap{0, 50}, Release: Cap{10, 0}, Delete: Cap{100, 0}, Order: Cap{2, 0}, Money: Cap{5, 10}}
+	wantCaps := Caps{Start: Cap{5, 0}, Stop: Cap{0, 50}, Release: Cap{10, 0}, Delete: Cap{100, 0}, Order: Cap{2, 0}, Money: Cap{5, 10}}
 	if c.Caps != wantCaps {
 		t.Errorf("caps = %+v", c.Caps)
 	}

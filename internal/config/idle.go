@@ -24,7 +24,7 @@ func (r *reader) idle(m *mapping, p *Policy, matched matcher) {
 	t.Then = action(then, fleet.Stop, fleet.Release)
 	p.set("then", then, t.Then.String())
 	r.able(then, t.Then, matched.accounts)
-	r.needsSignals(m, "looks at what instances do")
+	r.needsIdle(m)
 
 	length := m.need("for", "write for: and how long it must have been idle, such as 1h")
 	t.For = length.span(time.Hour)
@@ -71,18 +71,22 @@ func (r *reader) enough(n node, d time.Duration) {
 		return
 	}
 	for _, s := range r.cfg.Signals {
-		if least := looksInIdle * s.Every; d < least {
-			n.bad(fmt.Sprintf("%s holds too few looks by %s, which looks every %s", spanText(d), s.Type, spanText(s.Every)),
+		if least := looksInIdle * s.Every; s.proves() && d < least {
+			n.bad(fmt.Sprintf("%s holds too few looks by %s, which looks every %s", spanText(d), s.Source(), spanText(s.Every)),
 				"write "+spanText(least)+" or more, or look more often")
 			return
 		}
 	}
 }
 
-// limits are the strictest at which every signal still calls an instance idle.
+// limits are the strictest at which every signal that looks inside still calls an
+// instance idle.
 func (r *reader) limits() signals.Limits {
 	l := signals.Limits{BusyAbove: 100, SessionIdleMax: 0}
 	for _, s := range r.cfg.Signals {
+		if !s.inside() {
+			continue
+		}
 		l.BusyAbove = min(l.BusyAbove, s.BusyAbove)
 		l.SessionIdleMax = max(l.SessionIdleMax, s.SessionIdleMax)
 	}

@@ -53,6 +53,43 @@ func TestAMachineIsWhatItsDeclarationSays(t *testing.T) {
 	}
 }
 
+// elsewhere reads a file with one machine elsewhere, declared by the given keys.
+func elsewhere(t *testing.T, keys, signals string) Account {
+	t.Helper()
+	c, err := Parse("curfew.yaml", []byte("accounts: [{name: own, provider: machines, route_check: 'gw:22', machines: [{name: box, host: lab-1"+keys+"}]}]\n"+signals), registry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Accounts[0]
+}
+
+func TestAMachineElsewhereIsLoggedInToAsDeclared(t *testing.T) {
+	const signals = "signals: [{type: ssh, user: somebody, key: {env: ALL}}]\n"
+	env := func(name string) Secret { return Secret{from: secretEnv, name: name} }
+	for _, c := range []struct {
+		name, keys, signals string
+		want                providers.Machine
+		login               MachineLogin
+	}{
+		{"by a key of its own", ", key: {env: OWN}", signals, providers.Machine{Port: 22, User: "root"}, MachineLogin{Key: env("OWN")}},
+		{"by a password", ", password: {env: OWN}, port: 41234, user: me", signals, providers.Machine{Port: 41234, User: "me"}, MachineLogin{Password: env("OWN")}},
+		{"by the key of the ssh signal where it has none, but not as its user", "", signals, providers.Machine{Port: 22, User: "root"}, MachineLogin{Key: env("ALL")}},
+		{"with what starts it, and its cards", ", key: {env: OWN}, start: wake, gpu: {model: RTX 4090, count: 8}", "",
+			providers.Machine{Port: 22, User: "root", Start: "wake", GPU: fleet.GPU{Model: "RTX 4090", Count: 8}}, MachineLogin{Key: env("OWN")}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.want.Name, c.want.Host, c.want.Charge.Type = "box", "lab-1", fleet.ChargeOnDemand
+			a := elsewhere(t, c.keys, c.signals)
+			if diff := cmp.Diff([]providers.Machine{c.want}, a.Machines); diff != "" {
+				t.Errorf("machine (-want +got):\n%s", diff)
+			}
+			if got := a.Logins["box"]; got != c.login || a.RouteCheck != "gw:22" {
+				t.Errorf("key by %s, password by %s, route by %s", got.Key.Place(), got.Password.Place(), a.RouteCheck)
+			}
+		})
+	}
+}
+
 func TestALocalLookNeedsThisMachine(t *testing.T) {
 	_, err := Parse("curfew.yaml", []byte("accounts: [{name: lab, provider: autodl, token: {env: T}}]\nsignals: [{type: local}]\n"), registry())
 	const want = "curfew.yaml:2:18: signals[0].type: looks at the machine curfew runs in, and none is declared; declare it: provider: machines with host: local"

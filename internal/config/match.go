@@ -28,6 +28,7 @@ type matcher struct {
 // that forgot to say would be about everything.
 func (r *reader) match(m *mapping) matcher {
 	n := m.need("match", `write match: {account: NAME, name: "exp-*"}, or match: all for everything`)
+	n.as(oneOf(kindWord, "", []string{"all"}))
 	if s, ok := n.source(); ok {
 		if s != "all" {
 			n.bad(fmt.Sprintf("%q is not a match", s), `write {name: "exp-*"}, or all for everything`)

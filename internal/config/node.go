@@ -17,6 +17,8 @@ type node struct {
 	ast  ast.Node // nil: nothing to read
 	pos  Pos
 	path string
+
+	asked *asked // notes what is asked; nil: nobody wants to know
 }
 
 // at makes a node of a value. What strict reading has no use for is reported
@@ -59,6 +61,7 @@ func (n node) sort() string {
 // source gives a scalar as it is written, without quotes, and whether the value
 // is a scalar at all.
 func (n node) source() (string, bool) {
+	n.asked.peek()
 	switch v := n.ast.(type) {
 	case *ast.StringNode:
 		return v.Value, true
@@ -72,6 +75,7 @@ func (n node) source() (string, bool) {
 
 // list gives the values of a list.
 func (n node) list() []node {
+	n.asked.list()
 	if !n.given() {
 		return nil
 	}
@@ -82,7 +86,9 @@ func (n node) list() []node {
 	}
 	var values []node
 	for i, v := range seq.Values {
-		values = append(values, n.r.at(v, posOf(v, n.pos), fmt.Sprintf("%s[%d]", n.path, i)))
+		value := n.r.at(v, posOf(v, n.pos), fmt.Sprintf("%s[%d]", n.path, i))
+		value.asked = n.asked.item(i)
+		values = append(values, value)
 	}
 	return values
 }
@@ -97,6 +103,7 @@ func (n node) oneOrMany() []node {
 
 // isEmptyList reports whether the value is a list that holds nothing.
 func (n node) isEmptyList() bool {
+	n.asked.mayNotBeEmpty()
 	seq, ok := n.ast.(*ast.SequenceNode)
 	return ok && len(seq.Values) == 0
 }
@@ -121,6 +128,7 @@ type pair struct {
 // reported and has no keys.
 func (n node) mapping() *mapping {
 	m := &mapping{node: n, pairs: map[string]pair{}}
+	defer func() { n.asked.block(m.given()) }()
 	var pairs []*ast.MappingValueNode
 	switch v := n.ast.(type) {
 	case nil:
@@ -155,17 +163,21 @@ func (n node) mapping() *mapping {
 // take gives the value of a key and remembers that the key is known.
 func (m *mapping) take(key string) node {
 	m.known = append(m.known, key)
-	p, ok := m.pairs[key]
-	if !ok {
-		return node{r: m.r, pos: m.pos, path: m.pathOf(key)}
+	value := node{r: m.r, pos: m.pos, path: m.pathOf(key)}
+	if p, ok := m.pairs[key]; ok {
+		value = m.r.at(p.value, posOf(p.value, p.key), m.pathOf(key))
 	}
-	return m.r.at(p.value, posOf(p.value, p.key), m.pathOf(key))
+	value.asked = m.asked.key(key)
+	return value
 }
 
 // need is take for a key that must be there; right says what to write.
 func (m *mapping) need(key, right string) node {
-	if _, ok := m.pairs[key]; !ok && m.given() {
-		m.bad(key+" is missing", right)
+	if m.given() {
+		m.asked.need(key)
+		if _, ok := m.pairs[key]; !ok {
+			m.bad(key+" is missing", right)
+		}
 	}
 	return m.take(key)
 }

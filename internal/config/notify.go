@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"curfew/fleet"
+	"curfew/internal/sched"
 	"curfew/internal/text"
 	"curfew/notify"
 )
@@ -15,6 +16,8 @@ type Notify struct {
 	Channels []Channel
 	// Routes is one route to every channel where the file names none.
 	Routes []notify.Route
+	// Digest is when people are told how everything stands; nil is never.
+	Digest *sched.Schedule
 }
 
 // Channel is one entry of notify.channels.
@@ -38,7 +41,8 @@ func (r *reader) notify(n node) {
 		}
 	}
 	r.routes(m.take("routes"))
-	m.notYet("quiet_hours", "digest", "fallback")
+	r.digest(m.take("digest"))
+	m.notYet("quiet_hours", "fallback")
 	m.done()
 }
 
@@ -63,6 +67,7 @@ func (r *reader) channel(m *mapping, seen map[string]string) {
 			c.Credential[key] = s
 		}
 	}
+	m.asked.needOneOf(kind.Credentials)
 	if len(kind.Credentials) > 0 && !given {
 		m.bad("has no "+strings.Join(kind.Credentials, " and no "), "write "+kind.Credentials[0]+": {env: NAME}")
 	}
@@ -84,13 +89,15 @@ func (r *reader) channel(m *mapping, seen map[string]string) {
 }
 
 func (r *reader) channelKind(n node, m *mapping) notify.Kind {
-	name := n.text("")
 	var names []string
+	for _, k := range r.reg.Channels {
+		names = append(names, k.Name)
+	}
+	name := n.as(oneOf(kindChoice, "", names)).text("")
 	for _, k := range r.reg.Channels {
 		if k.Name == name {
 			return k
 		}
-		names = append(names, k.Name)
 	}
 	m.free = true
 	if name != "" {

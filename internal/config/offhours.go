@@ -27,7 +27,7 @@ func (r *reader) offhours(m *mapping, p *Policy, matched matcher) {
 	t.IfBusy = policies.IfBusy(busy.word(string(policies.IfBusyWait), string(policies.IfBusyWait), string(policies.IfBusyWarn), string(policies.IfBusyForce)))
 	p.set("if_busy", busy, string(t.IfBusy))
 	if t.IfBusy != policies.IfBusyForce {
-		r.needsSignals(m, "looks at what instances do")
+		r.needsIdle(m)
 	}
 	r.waitMax(m.take("wait_max"), length, p, t)
 	t.Holiday = r.holidays(m.take("holidays"), p)

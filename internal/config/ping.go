@@ -15,6 +15,7 @@ func (r *reader) ping(n node) {
 
 // listenAddress reads where to listen: an address of this machine and a port.
 func (n node) listenAddress() string {
+	n = n.as(form{kind: kindListen})
 	s := n.text("")
 	if s == "" {
 		return ""

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"curfew/fleet"
@@ -62,6 +63,11 @@ func (p *Policy) set(key string, n node, value string) {
 	p.Explain = append(p.Explain, e)
 }
 
+// policyTypes are the types that can be written.
+func policyTypes() []string {
+	return []string{"training", "idle", "offhours", "lifetime", "snapshots", "orphans", "expiry"}
+}
+
 func (r *reader) policies(n node) {
 	seen := map[string]string{}
 	for _, entry := range n.list() {
@@ -73,8 +79,11 @@ func (r *reader) policies(n node) {
 		name := m.need("name", "write name: and what you call it")
 		p.Name = name.name()
 		unique(name, p.Name, seen)
-		kind := m.need("type", "write type: training, idle, offhours or lifetime")
-		p.Type = kind.text("")
+		if p.Name == ExecPolicy {
+			name.bad("is the name of the policy that curfew exec asks", "give it another; what that one waits for is set beside policies, by exec: {warn: 10m}")
+		}
+		kind := m.need("type", "write type: "+strings.Join(policyTypes(), ", "))
+		p.Type = kind.as(oneOf(kindChoice, "", policyTypes())).text("")
 		matched := r.match(m)
 		p.Match, p.MatchText = matched.match, matched.text
 		switch p.Type {
@@ -86,15 +95,21 @@ func (r *reader) policies(n node) {
 			r.offhours(m, &p, matched)
 		case "lifetime":
 			r.lifetime(m, &p, matched)
+		case "snapshots":
+			r.snapshots(m, &p, matched)
+		case "orphans":
+			r.orphans(m, &p, matched)
+		case "expiry":
+			r.expiry(m, &p, matched)
 		case "":
 			m.free = true
 		default:
 			m.free = true
-			later := []string{"snapshots", "orphans", "balance", "budget", "stock", "expiry"}
+			later := []string{"balance", "budget", "stock"}
 			if contains(later, p.Type) {
 				kind.bad(fmt.Sprintf("%q is not in this version", p.Type), "leave the policy out")
 			} else {
-				kind.bad(fmt.Sprintf("%q is not a type of policy", p.Type), suggest(p.Type, []string{"training", "idle", "offhours", "lifetime"}))
+				kind.bad(fmt.Sprintf("%q is not a type of policy", p.Type), suggest(p.Type, policyTypes()))
 			}
 		}
 		m.done()
@@ -208,7 +223,7 @@ func (r *reader) windowOf(schedule, length node, p *Policy) {
 // able reports accounts that the policy names and whose platform cannot do what
 // it wants.
 func (r *reader) able(then node, goal fleet.Action, named []string) {
-	needs := map[fleet.Action]providers.Capability{fleet.Stop: providers.CanStop, fleet.Release: providers.CanRelease}[goal]
+	needs := map[fleet.Action]providers.Capability{fleet.Start: providers.CanStart, fleet.Stop: providers.CanStop, fleet.Release: providers.CanRelease}[goal]
 	for _, a := range r.cfg.Accounts {
 		if needs == "" || !contains(named, a.Name) {
 			continue

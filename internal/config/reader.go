@@ -25,6 +25,8 @@ type reader struct {
 	cfg      *Config
 	mode     node   // where the file says it
 	here     string // the path of the machine curfew runs in; empty: none is declared
+	far      []farMachine
+	logins   map[string]string // the paths of machines by where one logs in
 	problems Problems
 }
 
@@ -91,6 +93,7 @@ func (r *reader) config(root node) {
 		return
 	}
 	c := r.cfg
+	r.logins = map[string]string{}
 	r.mode = m.take("mode")
 	c.Mode = mode(r.mode, fleet.DryRun)
 	c.Timezone = r.zone(m.take("timezone"))
@@ -99,11 +102,13 @@ func (r *reader) config(root node) {
 	c.History = r.history(m.take("history"))
 	r.accounts(m.need("accounts", "write accounts: [{name: NAME, provider: PROVIDER}]"))
 	r.signals(m.take("signals"))
+	r.machineLogins()
 	r.ping(m.take("ping"))
 	c.PublicURL = m.take("public_url").webURL()
 	r.protect(m.take("protect"))
 	r.caps(m.take("caps"))
 	r.policies(m.take("policies"))
+	r.exec(m.take("exec"))
 	r.notify(m.take("notify"))
 	m.notYet("listen", "people")
 	m.done()
@@ -190,6 +195,7 @@ func (r *reader) caps(n node) {
 		cap *Cap
 		def Cap
 	}{
+		{"start", &r.cfg.Caps.Start, Cap{PerHour: 5}},
 		{"stop", &r.cfg.Caps.Stop, Cap{PerHour: 30, Percent: 50}},
 		{"release", &r.cfg.Caps.Release, Cap{PerHour: 10, Percent: 30}},
 		{"delete", &r.cfg.Caps.Delete, Cap{PerHour: 100}},
@@ -206,6 +212,7 @@ func (r *reader) caps(n node) {
 
 // share reads a whole percentage, or off for 0.
 func (n node) share(def int) int {
+	n = n.as(form{kind: kindShare, off: true, def: percentText(float64(def))})
 	p := n.percent(float64(def), true)
 	if p != float64(int(p)) {
 		n.bad("is not a whole percentage", "write "+fmt.Sprint(int(p)+1)+"%")

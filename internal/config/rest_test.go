@@ -72,7 +72,7 @@ func TestEverythingThatTheOtherTypesCanSay(t *testing.T) {
 		policies.OffHours{Common: policies.Common{Name: "night"}, Window: 6 * time.Hour, IfBusy: policies.IfBusyForce, WaitMax: time.Hour, Then: fleet.Stop},
 		policies.Lifetime{Common: policies.Common{Name: "limit"}, Max: 72 * time.Hour, Then: fleet.Stop},
 	}
-	for n, p := range c.Policies[2:] {
+	for n, p := range c.Policies[2 : 2+len(want)] {
 		if diff := cmp.Diff(want[n], p.Policy, ignore); diff != "" {
 			t.Errorf("policy (-want +got):\n%s", diff)
 		}

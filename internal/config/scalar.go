@@ -19,6 +19,7 @@ import (
 
 // scalar gives a value as it is written; a list or a block is reported.
 func (n node) scalar() (string, bool) {
+	n = n.as(form{kind: kindAny})
 	if !n.given() {
 		return "", false
 	}
@@ -31,6 +32,7 @@ func (n node) scalar() (string, bool) {
 
 // text reads words. A number or truth value is not guessed to be meant as words.
 func (n node) text(def string) string {
+	n = n.as(form{kind: kindText, def: def})
 	s, ok := n.scalar()
 	if !ok {
 		return def
@@ -50,6 +52,7 @@ func (n node) text(def string) string {
 
 // word reads one of some known words.
 func (n node) word(def string, known ...string) string {
+	n = n.as(oneOf(kindWord, def, known))
 	s, ok := n.scalar()
 	if !ok {
 		return def
@@ -63,6 +66,7 @@ func (n node) word(def string, known ...string) string {
 
 // flag reads true or false.
 func (n node) flag() bool {
+	n = n.as(form{kind: kindFlag, def: "false"})
 	s, ok := n.scalar()
 	if !ok {
 		return false
@@ -77,6 +81,7 @@ func (n node) flag() bool {
 
 // whole reads a whole number of at least least. off is 0 where orOff.
 func (n node) whole(def, least int, orOff bool) int {
+	n = n.as(form{kind: kindWhole, least: least, off: orOff, def: fmt.Sprint(def)})
 	s, ok := n.scalar()
 	if !ok {
 		return def
@@ -103,6 +108,7 @@ func (n node) whole(def, least int, orOff bool) int {
 // percent reads a share such as 50%, above 0 and up to 100. off is 0 where
 // orOff.
 func (n node) percent(def float64, orOff bool) float64 {
+	n = n.as(form{kind: kindPercent, off: orOff, def: percentText(def)})
 	s, ok := n.scalar()
 	if !ok {
 		return def
@@ -127,6 +133,7 @@ func (n node) percent(def float64, orOff bool) float64 {
 
 // figure reads a number above zero.
 func (n node) figure(def float64) float64 {
+	n = n.as(form{kind: kindFigure, def: number(def)})
 	s, ok := n.scalar()
 	if !ok {
 		return def
@@ -141,6 +148,7 @@ func (n node) figure(def float64) float64 {
 
 // date reads a day, as a date of the calendar.
 func (n node) date() string {
+	n = n.as(form{kind: kindDate})
 	s, ok := n.scalar()
 	if !ok {
 		return ""
@@ -159,6 +167,7 @@ func (n node) span(def time.Duration) time.Duration { return n.length(def, false
 func (n node) spanOrOff(def time.Duration) time.Duration { return n.length(def, true) }
 
 func (n node) length(def time.Duration, orOff bool) time.Duration {
+	n = n.as(form{kind: kindSpan, off: orOff, def: spanText(def)})
 	s, ok := n.scalar()
 	if !ok {
 		return def
@@ -233,6 +242,7 @@ func spanText(d time.Duration) string {
 
 // money reads an amount above zero.
 func (n node) money() fleet.Money {
+	n = n.as(form{kind: kindMoney})
 	s, ok := n.scalar()
 	if !ok {
 		return fleet.Money{}
@@ -251,6 +261,7 @@ func (n node) money() fleet.Money {
 
 // pattern reads a regular expression. The nil function is none.
 func (n node) pattern() func(string) bool {
+	n = n.as(form{kind: kindPattern})
 	s := n.text("")
 	if s == "" {
 		return nil
@@ -280,6 +291,7 @@ func (n node) glob() string {
 
 // insidePath reads the path of a file inside an instance.
 func (n node) insidePath() string {
+	n = n.as(form{kind: kindInside})
 	s := n.text("")
 	if s != "" && (!path.IsAbs(s) || strings.ContainsAny(s, "\x00\r\n")) {
 		n.bad(fmt.Sprintf("%q is not a whole path", s), "write it from the root, such as /root/out/DONE")
@@ -290,6 +302,7 @@ func (n node) insidePath() string {
 
 // webURL reads the address of a service. It may hold no secret.
 func (n node) webURL() string {
+	n = n.as(form{kind: kindURL})
 	s := n.text("")
 	if s == "" {
 		return ""
@@ -304,6 +317,7 @@ func (n node) webURL() string {
 
 // name reads what an entry is called.
 func (n node) name() string {
+	n = n.as(form{kind: kindName})
 	s := n.text("")
 	if strings.ContainsAny(s, "/ \t\r\n\x00") {
 		n.bad(fmt.Sprintf("%q holds a space or a slash", s), "write letters, digits and hyphens")

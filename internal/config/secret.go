@@ -92,6 +92,7 @@ func notEmpty(v, what string) (string, error) {
 // secret reads where a secret is kept. A secret written into the file itself is
 // refused, and not repeated.
 func (n node) secret() Secret {
+	n = n.as(form{kind: kindSecret})
 	if !n.given() {
 		return Secret{}
 	}

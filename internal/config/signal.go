@@ -4,22 +4,49 @@ import (
 	"fmt"
 	"time"
 
+	"curfew/policies"
 	"curfew/signals"
+	"curfew/signals/probe"
 )
 
 // Signal is one entry of signals.
 type Signal struct {
 	Pos
-	Type    string // ssh, local or sim
-	Key     Secret // of ssh; zero: the platform's password
-	User    string // of ssh; empty: the platform's
-	Every   time.Duration
-	Timeout time.Duration
-	signals.Limits
+	Type           string // ssh, local, probe or sim
+	Key            Secret // of ssh; zero: the platform's password
+	User           string // of ssh; empty: the platform's
+	Every          time.Duration
+	Timeout        time.Duration
+	signals.Limits // of those that look inside
+
+	// Of probe:
+	Name         string
+	Match        policies.Match
+	MatchText    string          // for people
+	URL, Command *probe.Question // one of them
+	Header       map[string]Secret
+	Required     bool
 }
 
+// Source is the name of the source, as in Evidence.Source.
+func (s Signal) Source() string {
+	if s.Type == "probe" {
+		return probe.SourceName(s.Name)
+	}
+	return s.Type
+}
+
+// inside reports whether the signal looks inside instances.
+func (s Signal) inside() bool { return s.Type != "probe" }
+
+// proves reports whether an instance can be idle by the signal's word alone.
+func (s Signal) proves() bool { return s.inside() || s.Required }
+
+// signalTypes are the types that can be written.
+func signalTypes() []string { return []string{"ssh", "local", "probe", "sim"} }
+
 func (r *reader) signals(n node) {
-	seen := map[string]string{}
+	seen, named := map[string]string{}, map[string]string{}
 	for _, entry := range n.list() {
 		m := entry.mapping()
 		if !m.given() {
@@ -27,7 +54,8 @@ func (r *reader) signals(n node) {
 		}
 		s := Signal{Pos: m.pos}
 		kind := m.need("type", "write type: ssh")
-		s.Type = kind.text("")
+		s.Type = kind.as(oneOf(kindChoice, "", signalTypes())).text("")
+		every := 30 * time.Second
 		switch s.Type {
 		case "ssh":
 			s.Key = m.take("key").secret()
@@ -36,6 +64,9 @@ func (r *reader) signals(n node) {
 			if r.here == "" {
 				kind.bad("looks at the machine curfew runs in, and none is declared", "declare it: provider: machines with host: local")
 			}
+		case "probe":
+			every = time.Minute
+			r.probe(m, &s, named)
 		case "sim":
 		case "":
 			m.free = true
@@ -43,20 +74,26 @@ func (r *reader) signals(n node) {
 			m.free = true
 			if s.Type == "ping" {
 				kind.bad("pings are no look", `write ping: {listen: "0.0.0.0:8421"} as a key of its own, beside signals`)
-			} else if contains([]string{"prometheus", "metrics", "probe"}, s.Type) {
+			} else if contains([]string{"prometheus", "metrics"}, s.Type) {
 				kind.bad(fmt.Sprintf("%q is not in this version", s.Type), "write ssh or local")
 			} else {
-				kind.bad(fmt.Sprintf("%q is not a source of signals", s.Type), suggest(s.Type, []string{"ssh", "local", "sim"}))
+				kind.bad(fmt.Sprintf("%q is not a source of signals", s.Type), suggest(s.Type, signalTypes()))
 			}
 		}
-		if first, twice := seen[s.Type]; twice && !m.free {
+		if first, twice := seen[s.Type]; twice && !m.free && s.inside() {
 			kind.bad(fmt.Sprintf("%s looks by %s already", first, s.Type), "keep one of the two")
 		}
 		seen[s.Type] = m.path
-		s.Every = m.take("every").span(30 * time.Second)
-		s.Timeout = m.take("timeout").span(10 * time.Second)
-		s.BusyAbove = m.take("busy_above").percent(5, false)
-		s.SessionIdleMax = m.take("session_idle_max").span(30 * time.Minute)
+		s.Every = m.take("every").span(every)
+		timeout := m.take("timeout")
+		s.Timeout = timeout.span(10 * time.Second)
+		if s.Type == "probe" && s.Timeout > longestProbe {
+			timeout.bad(spanText(s.Timeout)+" is longer than an act can wait for an answer", "write "+spanText(longestProbe)+" or less")
+		}
+		if s.inside() {
+			s.BusyAbove = m.take("busy_above").percent(5, false)
+			s.SessionIdleMax = m.take("session_idle_max").span(30 * time.Minute)
+		}
 		m.done()
 		r.cfg.Signals = append(r.cfg.Signals, s)
 	}

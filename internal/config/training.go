@@ -40,19 +40,7 @@ func (r *reader) training(m *mapping, p *Policy, matched matcher) {
 	m.notYet("export", "save_image", "with")
 
 	p.Rule.Logs = logs
-	ask := signals.Ask{Logs: logs}
-	if t.Success.File != "" {
-		ask.Files = []string{t.Success.File}
-	}
-	if len(ask.Files)+len(ask.Logs) > 0 {
-		match := p.Match
-		p.Ask = func(i fleet.Instance) signals.Ask {
-			if ok, err := match(i); err != nil || !ok {
-				return signals.Ask{}
-			}
-			return ask
-		}
-	}
+	p.Ask = asks(p.Match, logs, t.Success.File)
 	t.Common = policies.Common{Name: p.Name, Match: p.Match, Terms: p.Terms}
 	p.Policy = *t
 }
@@ -67,7 +55,7 @@ func (r *reader) runs(m *mapping, p *Policy) {
 	}
 	// Pings tell of runs without a look; processes are seen by looks alone.
 	if r.cfg.Ping.Listen == "" || process.given() {
-		r.needsSignals(m, "looks at runs")
+		r.needsLooks(m)
 	}
 	p.Rule = &signals.RunRule{Policy: p.Name}
 	confirm := m.take("confirm").mapping()
@@ -86,10 +74,20 @@ func (r *reader) runs(m *mapping, p *Policy) {
 	p.set("pending_max", pending, value)
 }
 
-// needsSignals reports a policy that rests on looks where nothing looks.
-func (r *reader) needsSignals(m *mapping, what string) {
-	if len(r.cfg.Signals) == 0 {
-		m.bad(what+", and no signal looks inside an instance", "add signals: [{type: ssh, key: {file: PATH}}]")
+// needsLooks reports a policy that sees runs by looks where nothing looks inside.
+func (r *reader) needsLooks(m *mapping) {
+	if !slices.ContainsFunc(r.cfg.Signals, Signal.inside) {
+		m.bad("looks at runs, and no signal looks inside an instance",
+			"add signals: [{type: ssh, key: {file: PATH}}], or type: local for the machine curfew runs in")
+	}
+}
+
+// needsIdle reports a policy that acts on idle instances where nothing tells which
+// are.
+func (r *reader) needsIdle(m *mapping) {
+	if !slices.ContainsFunc(r.cfg.Signals, Signal.proves) {
+		m.bad("looks at what instances do, and no signal looks inside an instance",
+			"add signals: [{type: ssh, key: {file: PATH}}], type: local for the machine curfew runs in, or a probe with required: true")
 	}
 }
 
