@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,13 +45,18 @@ func (a *App) Once(ctx context.Context) error {
 
 // Plan tells what would be done now, and why not more.
 func (a *App) Plan(ctx context.Context) (ctl.Plan, error) {
-	decisions, _, err := a.think(ctx, a.runtime())
+	// Of resources, those with which something is done, or might be.
+	t, err := a.think(ctx, a.runtime(), func(d *decision) bool { return d.subject.Ref.Kind == fleet.KindInstance || actedOn(d) })
 	if err != nil {
 		return ctl.Plan{}, err
 	}
 	out := ctl.Plan{Now: a.clock.Now(), Scopes: a.inv.Things().Scopes}
-	for _, d := range decisions {
-		out.Items = append(out.Items, a.planned(d))
+	for _, d := range t.decisions {
+		if d.subject.Ref.Kind == fleet.KindInstance {
+			out.Items = append(out.Items, a.planned(d))
+		} else {
+			out.Resources = append(out.Resources, a.planned(d))
+		}
 	}
 	return out, nil
 }
@@ -58,7 +64,7 @@ func (a *App) Plan(ctx context.Context) (ctl.Plan, error) {
 // planned puts a decision into the form people are shown.
 func (a *App) planned(d decision) ctl.Planned {
 	p := ctl.Planned{
-		Instance: d.instance, Activity: d.activity, Rulings: d.rulings,
+		Instance: d.subject, Activity: d.activity, Rulings: d.rulings,
 		Intent: d.intent, Unguarded: d.unguarded, Mode: fleet.Enforce, Action: d.step.Action, Goal: d.step.Goal,
 	}
 	for _, v := range d.verdicts {
@@ -131,18 +137,44 @@ func (a *App) List(ctx context.Context) (ctl.Listing, error) {
 	return out, nil
 }
 
-// Explain tells all that is known of one instance.
+// Resources lists what is billed beside instances, of one kind.
+func (a *App) Resources(ctx context.Context, kind fleet.ThingKind) (ctl.Resources, error) {
+	of := func(ref fleet.Ref) bool { return ref.Kind == kind }
+	t, err := a.think(ctx, a.runtime(), func(d *decision) bool { return of(d.subject.Ref) })
+	if err != nil {
+		return ctl.Resources{}, err
+	}
+	things := a.inv.Resources()
+	out := ctl.Resources{Now: a.clock.Now(), Kind: kind}
+	for _, l := range things.Lists {
+		if l.Kind == kind {
+			out.Lists = append(out.Lists, l)
+		}
+	}
+	decided := make(map[fleet.Ref]decision, len(t.decisions))
+	for _, d := range t.decisions {
+		decided[d.subject.Ref] = d
+	}
+	for _, r := range things.Resources {
+		if d, ok := decided[r.Ref]; ok {
+			out.Items = append(out.Items, ctl.PlannedResource{Resource: *r, Planned: a.planned(d)})
+		}
+	}
+	return out, nil
+}
+
+// Explain tells all that is known of one thing.
 func (a *App) Explain(ctx context.Context, name string) (ctl.Explanation, error) {
 	rt := a.runtime()
-	i, err := a.findInstance(name)
+	i, err := a.findThing(name)
 	if err != nil {
 		return ctl.Explanation{}, err
 	}
-	decisions, _, err := a.think(ctx, rt)
+	t, err := a.think(ctx, rt, func(d *decision) bool { return d.subject.Ref == i.Ref })
 	if err != nil {
 		return ctl.Explanation{}, err
 	}
-	d, _ := find(decisions, func(d decision) bool { return d.instance.Ref == i.Ref })
+	d, _ := find(t.decisions, func(decision) bool { return true })
 	out := ctl.Explanation{Now: a.clock.Now(), Planned: a.planned(d)}
 	out.Evidence, out.Runs = a.evidence(i.Ref)
 	holds, err := a.store.Holds(ctx, out.Now)
@@ -150,6 +182,9 @@ func (a *App) Explain(ctx context.Context, name string) (ctl.Explanation, error)
 		return ctl.Explanation{}, err
 	}
 	out.Holds = holdsOf(holds, i.Ref)
+	if r, ok := a.inv.Resource(i.Ref); ok {
+		out.Resource, out.SeenAt = &r.Resource, r.SeenAt
+	}
 	if t, ok := a.inv.Get(i.Ref); ok {
 		out.SeenAt = t.SeenAt
 		out.Scope, _ = find(a.inv.Things().Scopes, func(s policies.ScopeState) bool {
@@ -173,33 +208,54 @@ func (a *App) Explain(ctx context.Context, name string) (ctl.Explanation, error)
 
 // findInstance finds an instance by reference, id or a name that only one has.
 func (a *App) findInstance(name string) (fleet.Instance, error) {
+	return oneCalled(name, "instance", a.inv.Things().Instances)
+}
+
+// findThing finds an instance, or else whatever is billed beside them.
+func (a *App) findThing(name string) (fleet.Instance, error) {
+	all := slices.Clone(a.inv.Things().Instances)
+	for _, r := range a.inv.Resources().Resources {
+		if called(name, r.Ref, r.AccountName, r.Name) {
+			all = append(all, r.Subject())
+		}
+	}
+	return oneCalled(name, "instance or resource", all)
+}
+
+// called reports whether somebody may mean the thing by the name.
+func called(word string, ref fleet.Ref, account, name string) bool {
+	return name == word || ref.String() == word || ref.ID == word || account+"/"+ref.ID == word
+}
+
+func oneCalled(name, what string, all []fleet.Instance) (fleet.Instance, error) {
 	var found []fleet.Instance
-	for _, i := range a.inv.Things().Instances {
-		if i.Ref.String() == name || i.Ref.ID == name || i.AccountName+"/"+i.Ref.ID == name {
+	for _, i := range all {
+		if !called(name, i.Ref, i.AccountName, i.Name) {
+			continue
+		}
+		if i.Name != name || i.Ref.String() == name {
 			return i, nil
 		}
-		if i.Name == name {
-			found = append(found, i)
-		}
+		found = append(found, i)
 	}
 	switch len(found) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return fleet.Instance{}, fmt.Errorf("there is no instance %q; curfew ls lists them", name)
+		return fleet.Instance{}, fmt.Errorf("there is no %s %q; curfew ls lists them", what, name)
 	}
 	refs := make([]string, 0, len(found))
 	for _, i := range found {
 		refs = append(refs, i.Ref.String())
 	}
-	return fleet.Instance{}, fmt.Errorf("%d instances are called %q; say which: %s", len(found), name, strings.Join(refs, ", "))
+	return fleet.Instance{}, fmt.Errorf("%d are called %q; say which: %s", len(found), name, strings.Join(refs, ", "))
 }
 
 // Hold forbids acting on an instance for a time, and calls off what was
 // announced for it, in one transaction. What was requested from the platform
 // already cannot be called off, and the answer says so.
 func (a *App) Hold(ctx context.Context, r ctl.HoldRequest) (ctl.HoldAnswer, error) {
-	i, err := a.findInstance(r.Name)
+	i, err := a.findThing(r.Name)
 	if err != nil {
 		return ctl.HoldAnswer{}, err
 	}
@@ -346,7 +402,7 @@ func (a *App) Status(ctx context.Context) (ctl.Status, error) {
 	return ctl.Status{
 		Version: a.o.Version, Config: a.rt.cfg.File, Mode: a.rt.cfg.Mode, StartedAt: a.startedAt, Now: a.clock.Now(),
 		Instances: len(things.Instances), OpenActs: len(open), LastPass: a.lastPass, LastReload: a.lastReload,
-		Scopes: things.Scopes, DatabaseError: a.dbError,
+		Scopes: things.Scopes, Exec: a.execs(a.rt), DatabaseError: a.dbError,
 	}, nil
 }
 

@@ -136,7 +136,7 @@ func (a *App) open(ctx context.Context, cfg *config.Config) (err error) {
 	}
 	a.exec = execute.New(execute.Options{
 		Store: a.store, Now: a.clock.Now, Log: a.log, WriteTimeout: writeTimeout,
-		World: execute.World{Account: a.account, Read: a.read, Look: a.lookNow, Ask: a.ask, Tell: a.tell, Heard: a.heard},
+		World: execute.World{Account: a.account, Read: a.read, Look: a.lookNow, Ask: a.ask, Tell: a.tell, Heard: a.heard, Resource: a.resource, Secure: a.secure},
 	})
 	if a.rt, err = a.build(ctx, cfg); err == nil {
 		a.inv.Limit(a.rt.covers)

@@ -1,8 +1,11 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"curfew/fleet"
@@ -57,6 +60,7 @@ func (a *App) announceAnew(tx *store.Tx, heard time.Time) error {
 		return err
 	}
 	deaf := !heard.IsZero() && tx.Now.Sub(heard) > deafAfter
+	anew := map[int64][]fleet.Intent{}
 	for _, i := range open {
 		if i.State != fleet.IntentPending || i.By != execute.ByPolicy {
 			continue
@@ -67,7 +71,7 @@ func (a *App) announceAnew(tx *store.Tx, heard time.Time) error {
 		}
 		missed := deaf && deadline.After(heard) && !deadline.After(tx.Now)
 		if i.AcceptedAt.IsZero() {
-			waits, err := tx.Announcing(i.ID)
+			waits, err := tx.Announcing(i)
 			if err != nil {
 				return err
 			}
@@ -87,31 +91,52 @@ func (a *App) announceAnew(tx *store.Tx, heard time.Time) error {
 		}
 		a.log.Info().Int64("intent", i.ID).Time("deadline", deadline).Msg("nobody could say wait, announced anew")
 		i.AcceptedAt, i.AcceptedBy = time.Time{}, ""
-		if err := a.announce(tx, &i); err != nil {
-			return err
-		}
-		if err := tx.SaveIntent(&i, fleet.IntentPending, "announced anew"); err != nil {
+		together := cmp.Or(i.Batch, i.ID)
+		anew[together] = append(anew[together], i)
+	}
+	for _, id := range slices.Sorted(maps.Keys(anew)) {
+		if err := a.announce(tx, anew[id], "announced anew"); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// announce queues the warning of an intent. The clock starts when a channel
-// accepts it.
-func (a *App) announce(tx *store.Tx, i *fleet.Intent) error {
-	i.Announced++
-	i.AnnouncedAt = tx.Now
-	i.NextAt = tx.Now.Add(i.Warn + guard.NobodyHeard)
-	n := notify.Notice{
-		Key: fmt.Sprintf("intent|%d|pending|%d", i.ID, i.Announced), Event: notify.EventPending,
-		Severity: fleet.Warning, Category: fleet.CategoryAct, Subject: i.Subject, Intent: i,
+// announce queues the warning of intents, in one message for all of them, and
+// journals the step. The clock starts when a channel accepts it.
+func (a *App) announce(tx *store.Tx, is []fleet.Intent, step string) error {
+	first := &is[0]
+	for n := range is {
+		i := &is[n]
+		i.Announced = first.Announced + 1
+		i.AnnouncedAt = tx.Now
+		i.NextAt = tx.Now.Add(i.Warn + guard.NobodyHeard)
+		i.Batch = 0
+		if len(is) > 1 {
+			i.Batch = first.ID
+		}
 	}
-	for _, v := range i.Verdicts {
+	first.Announced = is[len(is)-1].Announced
+	n := notify.Notice{
+		Key: fmt.Sprintf("intent|%d|pending|%d", first.ID, first.Announced), Event: notify.EventPending,
+		Severity: fleet.Warning, Category: fleet.CategoryAct, Subject: first.Subject, Intent: first,
+	}
+	for _, i := range is[1:] {
+		n.With = append(n.With, notify.Other{Intent: i.ID, Name: i.Subject.DisplayName(), Price: i.Subject.CostNow()})
+	}
+	for _, v := range first.Verdicts {
 		n.Because = append(n.Because, v.Reason)
 	}
 	if len(n.Because) > 0 {
 		n.Reason = n.Because[0]
 	}
-	return a.tell(tx, n, 0)
+	if err := a.tell(tx, n, 0); err != nil {
+		return err
+	}
+	for n := range is {
+		if err := tx.SaveIntent(&is[n], fleet.IntentPending, step); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -109,19 +109,19 @@ func benchSteady(b *testing.B, n int) *App {
 	if err != nil {
 		b.Fatal(err)
 	}
-	decisions, _, err := a.think(b.Context(), a.runtime())
+	all, err := a.think(b.Context(), a.runtime(), everything)
 	if err != nil {
 		b.Fatal(err)
 	}
 	verdicts, busy := 0, 0
-	for _, d := range decisions {
+	for _, d := range all.decisions {
 		verdicts += len(d.verdicts)
 		if d.activity.Activity == fleet.Busy {
 			busy++
 		}
 	}
-	if len(decisions) != n || verdicts != n*benchPolicies || busy != n*90/100 || len(open) != n/100 {
-		b.Fatalf("of %d instances: %d decisions, %d verdicts, %d busy, %d announced", n, len(decisions), verdicts, busy, len(open))
+	if len(all.decisions) != n || verdicts != n*benchPolicies || busy != n*90/100 || len(open) != n/100 {
+		b.Fatalf("of %d instances: %d decisions, %d verdicts, %d busy, %d announced", n, len(all.decisions), verdicts, busy, len(open))
 	}
 	return a
 }
@@ -155,7 +155,7 @@ func BenchmarkThink(b *testing.B) {
 			a := benchSteady(b, n)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, _, err := a.think(b.Context(), a.runtime()); err != nil {
+				if _, err := a.think(b.Context(), a.runtime(), actedOn); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -29,9 +29,9 @@ const (
 	ReasonForgotten    fleet.Code = "app.forgotten"
 )
 
-// decision is what a pass thinks of one instance.
+// decision is what a pass thinks of one thing.
 type decision struct {
-	instance  fleet.Instance
+	subject   fleet.Instance // or what a resource shares with one
 	activity  fleet.Judgement
 	verdicts  []*fleet.Verdict // of every policy that matches
 	step      policies.Step    // of the enforcing wishes
@@ -49,10 +49,25 @@ type desk struct {
 	open      map[fleet.Ref]fleet.Intent
 	last      map[fleet.Ref]fleet.Intent // newest ended act
 	grounds   map[fleet.Ref][]fleet.Ground
+	starts    map[fleet.Ref]fleet.Intent
 	approvals map[int64]store.Approval
+	secured   map[fleet.Ref][]fleet.Secured
+	left      map[fleet.Ref]fleet.Left
 	sent      map[capKey]int
-	running   int // things a percentage is of
+	running   int                     // instances a percentage is of
+	there     map[fleet.ThingKind]int // resources a percentage is of
 }
+
+// count notes how many things there are of each kind.
+func (d *desk) count(things policies.Things) {
+	d.there = map[fleet.ThingKind]int{}
+	for _, r := range things.Resources {
+		d.there[r.Ref.Kind]++
+	}
+}
+
+// capWindow is the time over which caps count.
+const capWindow = time.Hour
 
 type capKey struct {
 	effect fleet.Action
@@ -82,9 +97,18 @@ func (a *App) readDesk(ctx context.Context, rt *runtime, things policies.Things,
 	if d.grounds, err = a.store.Grounds(ctx); err != nil {
 		return nil, err
 	}
-	for _, effect := range []fleet.Action{fleet.Start, fleet.Stop, fleet.Release} {
+	if d.starts, err = a.store.Starts(ctx); err != nil {
+		return nil, err
+	}
+	if d.secured, err = a.store.Secured(ctx); err != nil {
+		return nil, err
+	}
+	if d.left, err = a.store.Left(ctx); err != nil {
+		return nil, err
+	}
+	for _, effect := range []fleet.Action{fleet.Start, fleet.Stop, fleet.Release, fleet.Delete} {
 		for _, money := range []bool{false, true} {
-			if d.sent[capKey{effect, money}], err = a.store.Sent(ctx, effect, money, now.Add(-time.Hour)); err != nil {
+			if d.sent[capKey{effect, money}], err = a.store.Sent(ctx, effect, money, now.Add(-capWindow)); err != nil {
 				return nil, err
 			}
 		}
@@ -108,7 +132,7 @@ func countRunning(rt *runtime, things policies.Things, open map[fleet.Ref]fleet.
 // view builds what policies may see of some instances.
 func (a *App) view(rt *runtime, things policies.Things, d *desk) policies.View {
 	v := policies.View{
-		Now: d.now, Things: things, Grounds: d.grounds, Open: d.open,
+		Now: d.now, Things: things, Grounds: d.grounds, Starts: d.starts, Open: d.open, Secured: d.secured, Left: d.left,
 		Activity: make(map[fleet.Ref]fleet.Judgement, len(things.Instances)),
 		Facts:    make(map[fleet.Ref]fleet.Facts, len(things.Instances)),
 		Runs:     make(map[fleet.Ref][]fleet.Run, len(things.Instances)),
@@ -141,14 +165,15 @@ func (rt *runtime) follows(r fleet.Run) bool {
 }
 
 // required names the sources without whose word an instance is not idle: those
-// that see inside it.
+// that see inside it, and others where the configuration says so.
 func (rt *runtime) required(i fleet.Instance) []string {
-	if !slices.ContainsFunc(rt.sources, func(s *source) bool { return !s.signals.Applies(i) }) {
+	spared := func(s *source) bool { return signals.Required(s.signals) && !s.signals.Applies(i) }
+	if !slices.ContainsFunc(rt.sources, spared) {
 		return rt.looks // the same for nearly all of them
 	}
 	var names []string
 	for _, s := range rt.sources {
-		if s.signals.Applies(i) {
+		if signals.Required(s.signals) && s.signals.Applies(i) {
 			names = append(names, s.signals.Name())
 		}
 	}
@@ -177,8 +202,8 @@ type opinions struct {
 // with the tick it was announced under, after the window closed too.
 func (a *App) opinions(rt *runtime, v policies.View, d *desk) opinions {
 	all := opinions{verdicts: make(map[fleet.Ref][]*fleet.Verdict, len(v.Things.Instances))}
-	for _, i := range v.Things.Instances {
-		all.verdicts[i.Ref] = make([]*fleet.Verdict, 0, len(rt.cfg.Policies))
+	for n := range v.Things.Instances {
+		all.verdicts[v.Things.Instances[n].Ref] = make([]*fleet.Verdict, 0, len(rt.cfg.Policies))
 	}
 	modes := map[string]fleet.Mode{}
 	for _, p := range rt.cfg.Policies {
@@ -218,15 +243,13 @@ func (a *App) announced(p config.Policy, v policies.View, d *desk, verdicts []fl
 		if !ok {
 			continue
 		}
-		at := slices.IndexFunc(v.Things.Instances, func(i fleet.Instance) bool { return i.Ref == ref })
-		if at < 0 {
-			continue
-		}
 		again := v
 		again.Due = under.Due
-		again.Things.Instances = v.Things.Instances[at : at+1]
-		if r := p.Policy.Decide(again); len(r.Verdicts) == 1 {
-			verdicts[n] = r.Verdicts[0]
+		if at := slices.IndexFunc(v.Things.Instances, func(i fleet.Instance) bool { return i.Ref == ref }); at >= 0 {
+			again.Things.Instances = v.Things.Instances[at : at+1]
+		}
+		if w, ok := find(p.Policy.Decide(again).Verdicts, func(w fleet.Verdict) bool { return w.Ref == ref }); ok {
+			verdicts[n] = w
 		}
 	}
 	return verdicts
@@ -254,7 +277,7 @@ func (rt *runtime) accountMode(ref fleet.Ref) fleet.Mode {
 
 // decide joins the policies' opinions on one instance, and asks the guard.
 func (a *App) decide(rt *runtime, i fleet.Instance, j fleet.Judgement, verdicts []*fleet.Verdict, d *desk) decision {
-	out := decision{instance: i, activity: j, verdicts: verdicts, unguarded: len(verdicts) == 0}
+	out := decision{subject: i, activity: j, verdicts: verdicts, unguarded: len(verdicts) == 0}
 	p, _ := a.account(i.Ref.Account)
 	var enforcing, dry []fleet.Verdict
 	for _, v := range verdicts {
@@ -266,8 +289,9 @@ func (a *App) decide(rt *runtime, i fleet.Instance, j fleet.Judgement, verdicts 
 			dry = append(dry, *v)
 		}
 	}
-	out.step = policies.Combine(i, enforcing, p.Can)
-	out.would = policies.Combine(i, dry, p.Can)
+	can := func(action fleet.Action) bool { return p.Can(i.Ref.Kind, action) }
+	out.step = policies.Combine(i, enforcing, can)
+	out.would = policies.Combine(i, dry, can)
 	if _, ok := d.open[i.Ref]; ok {
 		open := d.open[i.Ref]
 		out.intent = &open
@@ -297,15 +321,23 @@ func (a *App) ask(tx *store.Tx, i fleet.Instance, in fleet.Intent, since time.Ti
 	}
 	things := a.inv.Things()
 	d.running = countRunning(rt, things, d.open)
-	things.Instances = []fleet.Instance{i}
-	if t, ok := a.inv.Get(i.Ref); ok && !rt.covers(fleet.Scope{Account: i.Ref.Account, Region: t.Region}) {
+	region, known := a.regionOf(i.Ref)
+	if known && !rt.covers(fleet.Scope{Account: i.Ref.Account, Region: region}) {
 		return execute.Answer{Reason: fleet.Because(ReasonPolicyGone, nil)}, nil
+	}
+	if i.Ref.Kind == fleet.KindInstance {
+		things.Instances = []fleet.Instance{i}
+	} else {
+		things = a.groupOf(i.Ref, d)
 	}
 	if in.By != execute.ByPolicy {
 		step := policies.Step{Action: in.Action, Goal: in.Goal}
 		return answer(d.now, guard.Sum(guard.Ask(guard.Chain(), a.guardInput(rt, p, i, step, &in, d))), nil), nil
 	}
 	if d.grounds, err = a.store.Grounds(tx.Context()); err != nil {
+		return execute.Answer{}, err
+	}
+	if d.starts, err = a.store.Starts(tx.Context()); err != nil {
 		return execute.Answer{}, err
 	}
 	v := a.view(rt, things, d)
@@ -318,7 +350,7 @@ func (a *App) ask(tx *store.Tx, i fleet.Instance, in fleet.Intent, since time.Ti
 	// from it.
 	blind := slices.ContainsFunc(dec.step.Verdicts, func(v fleet.Verdict) bool { return v.Blind }) &&
 		policies.Effect(i, in.Action) == fleet.Stop
-	if i.State == fleet.StateRunning && !blind && !a.looked(rt, i, j, d.now, since) {
+	if i.Ref.Kind == fleet.KindInstance && i.State == fleet.StateRunning && !blind && !a.looked(rt, i, j, d.now, since) {
 		return execute.Answer{Word: execute.PutOff, Reason: fleet.Because(ReasonNoFreshLook, fleet.Values{"why": fleet.Nested(j.Reason)})}, nil
 	}
 	return answer(d.now, guard.Sum(dec.rulings), dec.step.Verdicts), nil
@@ -337,6 +369,30 @@ func (a *App) looked(rt *runtime, i fleet.Instance, j fleet.Judgement, now, sinc
 	return ok && !newest.SeenAt.Before(since) || len(rt.required(i)) == 0
 }
 
+// regionOf gives the region of the scope that lists a thing.
+func (a *App) regionOf(ref fleet.Ref) (string, bool) {
+	if ref.Kind == fleet.KindInstance {
+		t, ok := a.inv.Get(ref)
+		return t.Region, ok
+	}
+	r, ok := a.inv.Resource(ref)
+	return r.Region, ok
+}
+
+// groupOf gives the resources on which the answer about one of them may depend.
+func (a *App) groupOf(ref fleet.Ref, d *desk) policies.Things {
+	things := a.inv.Resources()
+	d.count(things)
+	for some := range policies.Groups(things.Resources, 1) {
+		if slices.ContainsFunc(some, func(r *fleet.Resource) bool { return r.Ref == ref }) {
+			things.Resources = some
+			return things
+		}
+	}
+	things.Resources = nil
+	return things
+}
+
 func deskIn(tx *store.Tx, in fleet.Intent) (*desk, error) {
 	d := &desk{
 		now: tx.Now, open: map[fleet.Ref]fleet.Intent{}, last: map[fleet.Ref]fleet.Intent{},
@@ -352,6 +408,12 @@ func deskIn(tx *store.Tx, in fleet.Intent) (*desk, error) {
 	if d.holds, err = tx.Holds(); err != nil {
 		return nil, err
 	}
+	if d.secured, err = tx.Secured(); err != nil {
+		return nil, err
+	}
+	if d.left, err = tx.Left(); err != nil {
+		return nil, err
+	}
 	if last, ok, err := tx.LastClosed(in.Ref); err != nil {
 		return nil, err
 	} else if ok {
@@ -362,9 +424,9 @@ func deskIn(tx *store.Tx, in fleet.Intent) (*desk, error) {
 	} else if ok {
 		d.approvals[in.ID] = y
 	}
-	for _, effect := range []fleet.Action{fleet.Start, fleet.Stop, fleet.Release} {
+	for _, effect := range []fleet.Action{fleet.Start, fleet.Stop, fleet.Release, fleet.Delete} {
 		for _, money := range []bool{false, true} {
-			if d.sent[capKey{effect, money}], err = tx.Sent(effect, money, tx.Now.Add(-time.Hour)); err != nil {
+			if d.sent[capKey{effect, money}], err = tx.Sent(effect, money, tx.Now.Add(-capWindow)); err != nil {
 				return nil, err
 			}
 		}
@@ -404,7 +466,7 @@ func (rt *runtime) standing(in fleet.Intent, dec decision) execute.Answer {
 		switch {
 		case !ok:
 			if p, stays := find(rt.cfg.Policies, func(p config.Policy) bool { return p.Name == w.Policy }); stays {
-				if _, err := p.Match(dec.instance); err != nil {
+				if _, err := p.Match(dec.subject); err != nil {
 					// Whether it is still about this instance cannot be told now.
 					return execute.Answer{Word: execute.PutOff, Reason: fleet.Because(policies.ReasonMatchUnreadable, fleet.Values{"why": fleet.Text(err.Error())})}
 				}

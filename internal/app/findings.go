@@ -22,6 +22,8 @@ const (
 	ReasonChannelBroken fleet.Code = "app.channel-broken"
 	ReasonReloadFailed  fleet.Code = "app.reload-failed"
 	ReasonBlind         fleet.Code = "app.blind"
+	ReasonListDark      fleet.Code = "app.list-dark"
+	ReasonTogether      fleet.Code = "app.findings-together"
 )
 
 // accountDarkAfter is how long polls of an account may fail before people are
@@ -61,6 +63,30 @@ func accountFindings(rt *runtime, scopes []policies.ScopeState, now time.Time) [
 	return out
 }
 
+// listFindings says which lists of resources cannot be read: what is in them is
+// neither told nor deleted meanwhile.
+func listFindings(rt *runtime, lists []policies.ListState, now time.Time) []fleet.Finding {
+	var out []fleet.Finding
+	for _, l := range lists {
+		name, ok := rt.accountName(l.Scope.Account)
+		if !ok || l.Failing.IsZero() || now.Sub(l.Since) < listDarkAfter {
+			continue
+		}
+		out = append(out, fleet.Finding{
+			Ref:      fleet.Ref{Account: l.Scope.Account, Kind: fleet.KindAccount, ID: l.Scope.String()},
+			Severity: fleet.Warning, Category: fleet.CategoryHealth, Condition: "list-dark-" + string(l.Kind), Period: l.Since.Format(time.RFC3339),
+			Reason: fleet.Because(ReasonListDark, fleet.Values{
+				"account": fleet.Text(name), "kind": fleet.Nested(l.Kind.Reason()), "since": fleet.Moment(l.Since), "why": fleet.Nested(l.Failing),
+			}),
+		})
+	}
+	return out
+}
+
+// listDarkAfter is how long the list of a kind may be unreadable before people are
+// told: nothing runs out meanwhile.
+const listDarkAfter = time.Hour
+
 // blindAfter is how long it may be unknown what a guarded instance does before
 // people are told.
 const blindAfter = 10 * time.Minute
@@ -72,15 +98,15 @@ func (a *App) blindFindings(decisions []decision, now time.Time) []fleet.Finding
 	defer a.mu.Unlock()
 	var out []fleet.Finding
 	for _, d := range decisions {
-		last, ok := a.noted[d.instance.Ref]
-		if !ok || d.unguarded || d.instance.State != fleet.StateRunning || d.activity.Activity != fleet.Unknown ||
+		last, ok := a.noted[d.subject.Ref]
+		if !ok || d.unguarded || d.subject.State != fleet.StateRunning || d.activity.Activity != fleet.Unknown ||
 			d.activity.Reason.Code == signals.ReasonNoSource && a.rt.cfg.Ping.Listen != "" ||
-			last.activity != fleet.Unknown || last.boot != d.instance.Boot || now.Sub(last.since) < blindAfter {
+			last.activity != fleet.Unknown || last.boot != d.subject.Boot || now.Sub(last.since) < blindAfter {
 			continue
 		}
 		out = append(out, fleet.Finding{
-			Ref: d.instance.Ref, Severity: fleet.Warning, Category: fleet.CategoryHealth,
-			Condition: "blind", Period: string(d.instance.Boot),
+			Ref: d.subject.Ref, Severity: fleet.Warning, Category: fleet.CategoryHealth,
+			Condition: "blind", Period: string(d.subject.Boot),
 			Reason: fleet.Because(ReasonBlind, fleet.Values{"since": fleet.Moment(last.since), "why": fleet.Nested(d.activity.Reason)}),
 		})
 	}
@@ -110,22 +136,21 @@ func (a *App) tellFindings(ctx context.Context, rt *runtime, findings []fleet.Fi
 		return err
 	}
 	now := map[string]bool{}
+	alike := map[string][]fleet.Finding{}
+	var order []string
 	for _, f := range findings {
 		key := findingPrefix + f.Key()
-		now[key] = true
-		if _, ok := told[key]; ok {
+		if now[key] = true; !told[key].IsZero() {
 			continue
 		}
-		n := notify.Notice{
-			Key: key, Event: notify.EventFinding, Severity: f.Severity, Category: f.Category, Reason: f.Reason,
-			Subject: fleet.Instance{Ref: f.Ref},
+		kind := fmt.Sprintf("%s|%s|%s|%s|%s", f.Policy, f.Condition, f.Severity, f.Category, f.Ref.Kind)
+		if alike[kind] == nil {
+			order = append(order, kind)
 		}
-		if t, ok := a.inv.Get(f.Ref); ok {
-			n.Subject = t.Instance
-		} else if name, ok := rt.accountName(f.Ref.Account); ok && f.Ref.Kind == fleet.KindAccount {
-			n.Subject.Name = name
-		}
-		if err := a.store.Update(ctx, func(tx *store.Tx) error { return a.tell(tx, n, 0) }); err != nil {
+		alike[kind] = append(alike[kind], f)
+	}
+	for _, kind := range order {
+		if err := a.tellAlike(ctx, rt, alike[kind]); err != nil {
 			return err
 		}
 	}
@@ -137,6 +162,51 @@ func (a *App) tellFindings(ctx context.Context, rt *runtime, findings []fleet.Fi
 		}
 	}
 	return nil
+}
+
+// toldApart is how many findings of one kind are told each by itself; more come in
+// one message.
+const toldApart = 3
+
+// tellAlike queues findings that say the same of several things.
+func (a *App) tellAlike(ctx context.Context, rt *runtime, fs []fleet.Finding) error {
+	return a.store.Update(ctx, func(tx *store.Tx) error {
+		if len(fs) <= toldApart {
+			for _, f := range fs {
+				if err := a.tell(tx, a.findingNotice(rt, f), 0); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		n := a.findingNotice(rt, fs[0])
+		n.Reason = fleet.Because(ReasonTogether, fleet.Values{
+			"count": fleet.Number(float64(len(fs))), "why": fleet.Nested(fs[0].Reason),
+		})
+		for _, f := range fs[1:] {
+			subject := a.findingNotice(rt, f).Subject
+			n.With = append(n.With, notify.Other{Name: subject.DisplayName(), Price: subject.CostNow()})
+			if _, err := tx.Enqueue(notify.Notice{Key: findingPrefix + f.Key(), Event: notify.EventFinding, Reason: f.Reason}, nil, time.Time{}); err != nil {
+				return err // it is told with the first, and not again
+			}
+		}
+		return a.tell(tx, n, 0)
+	})
+}
+
+func (a *App) findingNotice(rt *runtime, f fleet.Finding) notify.Notice {
+	n := notify.Notice{
+		Key: findingPrefix + f.Key(), Event: notify.EventFinding, Severity: f.Severity, Category: f.Category, Reason: f.Reason,
+		Subject: fleet.Instance{Ref: f.Ref},
+	}
+	if t, ok := a.inv.Get(f.Ref); ok {
+		n.Subject = t.Instance
+	} else if r, ok := a.inv.Resource(f.Ref); ok {
+		n.Subject = r.Resource.Subject()
+	} else if name, ok := rt.accountName(f.Ref.Account); ok && f.Ref.Kind == fleet.KindAccount {
+		n.Subject.Name = name
+	}
+	return n
 }
 
 // findingPrefix begins the keys of findings.

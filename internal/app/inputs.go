@@ -18,9 +18,10 @@ import (
 func (a *App) guardInput(rt *runtime, p providers.Account, i fleet.Instance, step policies.Step, open *fleet.Intent, d *desk) guard.Input {
 	in := guard.Input{
 		Now: d.now, Action: step.Action, Thing: i, Effect: policies.Effect(i, step.Action),
-		Can: p.Can(step.Action), AccountMode: rt.accountMode(i.Ref), FileMode: rt.cfg.Mode,
+		Can: p.Can(i.Ref.Kind, step.Action), AccountMode: rt.accountMode(i.Ref), FileMode: rt.cfg.Mode,
 		Protected: a.protected(rt, i), Ceiling: rt.ceiling(i), Holds: holdsOf(d.holds, i.Ref), BoxHold: a.boxHold(i),
 	}
+	in.Secured = secured(i, step.Verdicts, d.secured[i.Ref])
 	for _, v := range step.Verdicts {
 		in.Terms = append(in.Terms, v.Terms)
 		in.Money = in.Money || v.Terms.Money
@@ -41,7 +42,7 @@ func (a *App) guardInput(rt *runtime, p providers.Account, i fleet.Instance, ste
 			in.LastAct = last.ClosedAt
 		}
 	}
-	caps := map[fleet.Action]config.Cap{fleet.Stop: rt.cfg.Caps.Stop, fleet.Release: rt.cfg.Caps.Release, fleet.Delete: rt.cfg.Caps.Delete}
+	caps := map[fleet.Action]config.Cap{fleet.Start: rt.cfg.Caps.Start, fleet.Stop: rt.cfg.Caps.Stop, fleet.Release: rt.cfg.Caps.Release, fleet.Delete: rt.cfg.Caps.Delete}
 	limit := caps[in.Effect]
 	if in.Money {
 		limit = rt.cfg.Caps.Money
@@ -50,6 +51,9 @@ func (a *App) guardInput(rt *runtime, p providers.Account, i fleet.Instance, ste
 	in.CapUsed = d.sent[capKey{in.Effect, in.Money}]
 	// What was acted on in this hour was running at its start.
 	in.CapBase = d.running + in.CapUsed
+	if i.Ref.Kind != fleet.KindInstance {
+		in.CapBase = d.there[i.Ref.Kind]
+	}
 	if open != nil && len(open.Attempts) > 0 && open.Attempts[0].StartedAt.After(d.now.Add(-time.Hour)) {
 		in.CapUsed-- // a second try of the same act is not a second act
 	}
@@ -93,7 +97,9 @@ func (a *App) protected(rt *runtime, i fleet.Instance) guard.Protection {
 func (rt *runtime) protection(i fleet.Instance) guard.Protection {
 	p := guard.Protection{
 		Unreadable: len(rt.cfg.Protect.Labels) > 0 && slices.Contains(i.Unread, "labels") ||
-			len(rt.cfg.Protect.Names) > 0 && slices.Contains(i.Unread, "name"),
+			len(rt.cfg.Protect.Names) > 0 && slices.Contains(i.Unread, "name") ||
+			// Of what is deleted for good everything must be known.
+			i.Ref.Kind != fleet.KindInstance && len(i.Unread) > 0,
 	}
 	for key, value := range rt.cfg.Protect.Labels {
 		if have, ok := i.Labels[key]; ok && (have == value || value == "") {

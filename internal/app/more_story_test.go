@@ -221,7 +221,8 @@ func TestOneInstanceThatCannotBeJournaledDoesNotHoldUpTheOthers(t *testing.T) {
 		}
 		l.restart()
 		l.run(2 * time.Minute)
-		decisions, _, err := l.app.think(t.Context(), l.app.runtime())
+		all, err := l.app.think(t.Context(), l.app.runtime(), everything)
+		decisions := all.decisions
 		if err != nil || len(decisions) != 2 {
 			t.Fatalf("%d decisions (%v)", len(decisions), err)
 		}
@@ -231,7 +232,7 @@ func TestOneInstanceThatCannotBeJournaledDoesNotHoldUpTheOthers(t *testing.T) {
 		}
 		// A value that cannot be written down.
 		decisions[0].step.Verdicts[0].Reason.Values = fleet.Values{"why": fleet.Value{}}
-		if err := l.app.reconcile(t.Context(), l.app.runtime(), decisions, nil); err == nil {
+		if err := l.app.reconcile(t.Context(), l.app.runtime(), all); err == nil {
 			t.Error("no error is told")
 		}
 		if is := l.journal(); len(is) != 1 || is[0].Ref.ID != "b" {

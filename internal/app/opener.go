@@ -23,6 +23,7 @@ import (
 	"curfew/providers/sim"
 	"curfew/signals"
 	"curfew/signals/local"
+	"curfew/signals/probe"
 	sshsignal "curfew/signals/ssh"
 )
 
@@ -37,7 +38,11 @@ type Opener struct {
 	World   func(path string) (any, error)
 	Version string
 	Log     zerolog.Logger
-	Out     io.Writer // for the console channel
+	Out     io.Writer        // for the console channel
+	Now     func() time.Time // nil: the machine's own clock
+	// Answered is told of every answer to an account or a channel, and to whose entry
+	// it came; nil: nobody is.
+	Answered func(entry string, resp *http.Response)
 
 	mu      sync.Mutex
 	secrets []string
@@ -58,13 +63,20 @@ func (o *Opener) Account(entry config.Account, budget *httpx.Budget) (providers.
 	if err != nil {
 		return providers.Account{}, nil, err
 	}
+	var answered func(*http.Response)
+	if o.Answered != nil {
+		answered = func(resp *http.Response) { o.Answered(entry.Name, resp) }
+	}
 	options := providers.Options{
 		Account: entry.Name, BaseURL: entry.BaseURL, Credential: credential, Regions: entry.Regions, Prices: entry.Prices,
-		Machines: entry.Machines,
+		RouteCheck: entry.RouteCheck, Now: o.now(),
 		HTTP: httpx.New(httpx.Options{
 			Budget: budget, Timeout: callTimeout, RetryMax: 2, Logger: o.Log, Secrets: o.known,
-			UserAgent: "curfew/" + o.Version, Proxy: http.ProxyFromEnvironment,
+			UserAgent: "curfew/" + o.Version, Proxy: http.ProxyFromEnvironment, Answered: answered,
 		}),
+	}
+	if options.Machines, err = o.machines(entry); err != nil {
+		return providers.Account{}, nil, err
 	}
 	if options.BaseURL == "" {
 		options.BaseURL = kind.DefaultURL
@@ -79,6 +91,37 @@ func (o *Opener) Account(entry config.Account, budget *httpx.Budget) (providers.
 		return providers.Account{}, nil, err
 	}
 	return providers.Collect(entry.Name, kind, p).With(providers.Timeout(callTimeout, writeTimeout)), credential, nil
+}
+
+func (o *Opener) now() func() time.Time {
+	if o.Now == nil {
+		return time.Now
+	}
+	return o.Now
+}
+
+// machines gives the machines that an entry declares, with the secrets of their
+// logins. These are not the account's credential: they do not tell who it is.
+func (o *Opener) machines(entry config.Account) ([]providers.Machine, error) {
+	ms := slices.Clone(entry.Machines)
+	for n := range ms {
+		m, login := &ms[n], entry.Logins[ms[n].Name]
+		if m.Here {
+			continue
+		}
+		secrets := map[string]config.Secret{}
+		for name, s := range map[string]config.Secret{"key": login.Key, "password": login.Password} {
+			if !s.IsZero() {
+				secrets[name] = s
+			}
+		}
+		read, err := o.read(secrets)
+		if err != nil {
+			return nil, fmt.Errorf("machine %s: %w", m.Name, err)
+		}
+		m.Key, m.Password = read["key"], read["password"]
+	}
+	return ms, nil
 }
 
 // Source opens a source of signals; in gives how to log in, what to ask for, the
@@ -98,7 +141,9 @@ func (o *Opener) Source(entry config.Signal, in sshsignal.Options) (signals.Sour
 		if told := in.Access; entry.User != "" {
 			in.Access = func(ctx context.Context, i fleet.Instance) (fleet.Access, error) {
 				a, err := told(ctx, i)
-				a.User = entry.User
+				if !a.Declared {
+					a.User = entry.User
+				}
 				return a, err
 			}
 		}
@@ -107,6 +152,8 @@ func (o *Opener) Source(entry config.Signal, in sshsignal.Options) (signals.Sour
 		return local.New(local.Options{
 			Every: entry.Every, Timeout: entry.Timeout, Env: o.lookEnv(), Ask: in.Ask, Now: in.Now, Zone: in.Zone,
 		})
+	case "probe":
+		return o.probe(entry, in.Now)
 	case "sim":
 		for _, path := range slices.Sorted(maps.Keys(o.worlds)) {
 			if cloud, ok := o.worlds[path].(*sim.Cloud); ok {
@@ -124,8 +171,24 @@ func (o *Opener) Source(entry config.Signal, in sshsignal.Options) (signals.Sour
 	return nil, fmt.Errorf("there is no signal %q", entry.Type)
 }
 
-// lookEnv is the environment of a look at this machine: where its programs are, and
-// whose files it reads.
+// probe opens a source that asks a URL or a command.
+func (o *Opener) probe(entry config.Signal, now func() time.Time) (signals.Source, error) {
+	header, err := o.read(entry.Header)
+	if err != nil {
+		return nil, fmt.Errorf("header: %w", err)
+	}
+	return probe.New(probe.Options{
+		Name: entry.Name, Match: entry.Match, URL: entry.URL, Command: entry.Command, Every: entry.Every, Timeout: entry.Timeout,
+		Required: entry.Required, Header: header, UserAgent: "curfew/" + o.Version, Env: o.lookEnv(), Secrets: o.known, Now: now,
+		Transport: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, TLSHandshakeTimeout: entry.Timeout, ForceAttemptHTTP2: true,
+			MaxIdleConnsPerHost: 2, IdleConnTimeout: 90 * time.Second, MaxResponseHeaderBytes: 64 << 10,
+		},
+	})
+}
+
+// lookEnv is the environment of what is run on this machine to look: where its
+// programs are, and whose files it reads.
 func (o *Opener) lookEnv() []string {
 	var env []string
 	for _, name := range []string{"PATH", "HOME"} {
@@ -165,6 +228,7 @@ func (o *Opener) Channel(entry config.Channel, lang text.Language, zone *time.Lo
 		HTTP: &http.Client{
 			Timeout:       channelTimeout,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+			Transport:     o.heard(entry.Name),
 		},
 	})
 	return notify.OpenChannel{Channel: ch, Kind: kind, Renderer: render}, err

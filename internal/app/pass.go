@@ -129,7 +129,7 @@ func (a *App) Pass(ctx context.Context) (time.Time, error) {
 	a.passing.Lock()
 	defer a.passing.Unlock()
 	rt := a.runtime()
-	decisions, findings, err := a.think(ctx, rt)
+	t, err := a.think(ctx, rt, actedOn)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -137,63 +137,30 @@ func (a *App) Pass(ctx context.Context) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	if err := a.reconcile(ctx, rt, decisions, append(findings, missed...)); err != nil {
+	t.findings = append(t.findings, missed...)
+	if err := a.reconcile(ctx, rt, t); err != nil {
 		return time.Time{}, err
 	}
 	if err := a.noteTicks(ctx, fresh); err != nil {
 		return time.Time{}, err
 	}
-	now := a.clock.Now()
+	digest, err := a.digest(ctx, rt)
+	switch {
+	case fatal(err) || ctx.Err() != nil:
+		return time.Time{}, err
+	case err != nil: // which is no ground to put off an act
+		a.log.Warn().Err(err).Msg("the digest could not be made, will be tried again")
+	}
 	a.mu.Lock()
-	a.lastPass = now
+	a.lastPass = a.clock.Now()
 	a.mu.Unlock()
-	var next time.Time
-	for n := range decisions {
-		for _, v := range decisions[n].verdicts {
-			if v.Next.After(now) {
-				next = earlier(next, v.Next)
-			}
-		}
-	}
-	return next, nil
-}
-
-// askAtOnce is how many instances the policies are asked about at a time: so few
-// that what is known of them stays in the processor's cache while every policy
-// looks at it.
-const askAtOnce = 64
-
-// think decides on every instance and writes nothing. Deciding is pure, so the
-// processor's cores share the work.
-func (a *App) think(ctx context.Context, rt *runtime) ([]decision, []fleet.Finding, error) {
-	things := a.inv.Things()
-	d, err := a.readDesk(ctx, rt, things, a.clock.Now())
-	if err != nil {
-		return nil, nil, err
-	}
-	parts := slices.Collect(slices.Chunk(things.Instances, askAtOnce))
-	decisions, found := make([]decision, len(things.Instances)), make([][]fleet.Finding, len(parts)+2)
-	var asking sync.WaitGroup
-	for n, some := range parts {
-		asking.Go(func() {
-			v := a.view(rt, policies.Things{Scopes: things.Scopes, Instances: some}, d)
-			all := a.opinions(rt, v, d)
-			for k, i := range some {
-				decisions[n*askAtOnce+k] = a.decide(rt, i, v.Activity[i.Ref], all.verdicts[i.Ref], d)
-			}
-			found[n] = all.findings
-		})
-	}
-	asking.Wait()
-	found[len(parts)] = accountFindings(rt, things.Scopes, d.now)
-	found[len(parts)+1] = a.blindFindings(decisions, d.now)
-	return decisions, slices.Concat(found...), nil
+	return earlier(t.next, digest), nil
 }
 
 // reconcile opens, joins and abandons intents, and tells what is new. It writes
 // only where something changed.
-func (a *App) reconcile(ctx context.Context, rt *runtime, decisions []decision, findings []fleet.Finding) error {
-	if err := a.noteActivity(ctx, decisions); err != nil {
+func (a *App) reconcile(ctx context.Context, rt *runtime, t thoughts) error {
+	if err := a.noteActivity(ctx, t.doing); err != nil {
 		return err
 	}
 	told, err := a.store.ToldKeys(ctx, wouldPrefix)
@@ -201,14 +168,20 @@ func (a *App) reconcile(ctx context.Context, rt *runtime, decisions []decision, 
 		return err
 	}
 	var errs []error
-	for _, d := range decisions {
+	var together []decision
+	for _, d := range t.decisions {
+		if d.intent == nil && d.step.Action == fleet.Delete {
+			together = append(together, d)
+			continue
+		}
 		if err := a.reconcileOne(ctx, d, told); err != nil {
-			if errs = append(errs, fmt.Errorf("%s: %w", d.instance.Ref, err)); fatal(err) || ctx.Err() != nil {
+			if errs = append(errs, fmt.Errorf("%s: %w", d.subject.Ref, err)); fatal(err) || ctx.Err() != nil {
 				break
 			}
 		}
 	}
-	return errors.Join(append(errs, a.tellFindings(ctx, rt, findings))...)
+	errs = append(errs, a.openTogether(ctx, together), a.tellFindings(ctx, rt, t.findings))
+	return errors.Join(errs...)
 }
 
 func (a *App) reconcileOne(ctx context.Context, d decision, told map[string]time.Time) error {
@@ -220,7 +193,7 @@ func (a *App) reconcileOne(ctx context.Context, d decision, told map[string]time
 	case d.intent != nil:
 		return a.revise(ctx, d)
 	case d.step.Action != fleet.Keep:
-		if refused(d.rulings) || a.letAlone(d.instance.Ref.Account) {
+		if refused(d.rulings) || a.letAlone(d.subject.Ref.Account) {
 			return nil
 		}
 		return a.openIntent(ctx, d)
@@ -241,15 +214,7 @@ func refused(rulings []guard.Ruling) bool { return guard.Sum(rulings).Answer == 
 
 // openIntent journals a new intent and announces it in the same transaction.
 func (a *App) openIntent(ctx context.Context, d decision) error {
-	effect := policies.Effect(d.instance, d.step.Action)
-	i := fleet.Intent{
-		Ref: d.instance.Ref, Boot: d.instance.Boot, Action: d.step.Action, Goal: d.step.Goal, By: execute.ByPolicy,
-		Verdicts: d.step.Verdicts, Subject: d.instance,
-	}
-	for _, v := range d.step.Verdicts {
-		i.Warn = max(i.Warn, v.Terms.Warn(effect))
-		i.Money = i.Money || v.Terms.Money
-	}
+	i, effect := wanted(d)
 	return a.store.Update(ctx, func(tx *store.Tx) error {
 		if err := tx.OpenIntent(&i, effect); err != nil {
 			if errors.Is(err, store.ErrOpenIntent) {
@@ -257,13 +222,24 @@ func (a *App) openIntent(ctx context.Context, d decision) error {
 			}
 			return err
 		}
-		if err := a.announce(tx, &i); err != nil {
-			return err
-		}
 		a.log.Info().Int64("intent", i.ID).Str("instance", i.Ref.String()).Str("action", i.Action.String()).
 			Str("policy", i.Verdicts[0].Policy).Str("reason", string(i.Verdicts[0].Reason.Code)).Msg("act announced")
-		return tx.SaveIntent(&i, fleet.IntentPending, store.Unnoted)
+		return a.announce(tx, []fleet.Intent{i}, store.Unnoted)
 	})
+}
+
+// wanted is the intent that a decision asks for, and what it amounts to.
+func wanted(d decision) (fleet.Intent, fleet.Action) {
+	effect := policies.Effect(d.subject, d.step.Action)
+	i := fleet.Intent{
+		Ref: d.subject.Ref, Boot: d.subject.Boot, Action: d.step.Action, Goal: d.step.Goal, By: execute.ByPolicy,
+		Verdicts: d.step.Verdicts, Subject: d.subject,
+	}
+	for _, v := range d.step.Verdicts {
+		i.Warn = max(i.Warn, v.Terms.Warn(effect))
+		i.Money = i.Money || v.Terms.Money
+	}
+	return i, effect
 }
 
 // revise abandons a pending intent on a ground against it, and otherwise lets
@@ -272,7 +248,7 @@ func (a *App) revise(ctx context.Context, d decision) error {
 	i := *d.intent
 	var against fleet.Reason
 	switch sum := guard.Sum(d.rulings); {
-	case i.Boot != d.instance.Boot && d.instance.Boot != "" && d.instance.State.Up():
+	case i.Boot != d.subject.Boot && d.subject.Boot != "" && d.subject.State.Up():
 		against = fleet.Because(execute.ReasonOtherBoot, nil)
 	case d.step.Action != i.Action:
 		answer := a.runtime().standing(i, d)
@@ -294,7 +270,7 @@ func (a *App) revise(ctx context.Context, d decision) error {
 	}
 	warn := i.Warn
 	for _, v := range d.step.Verdicts {
-		warn = max(warn, v.Terms.Warn(policies.Effect(d.instance, i.Action)))
+		warn = max(warn, v.Terms.Warn(policies.Effect(d.subject, i.Action)))
 	}
 	if warn == i.Warn && samePolicies(i.Verdicts, d.step.Verdicts) {
 		return nil
@@ -325,16 +301,16 @@ const wouldPrefix = "would|"
 // tellWould says once per boot what would be announced if the mode were enforce.
 func (a *App) tellWould(ctx context.Context, d decision, told map[string]time.Time) error {
 	v := d.would.Verdicts[0]
-	key := wouldPrefix + fmt.Sprintf("%s|%s|%s|%s", v.Policy, d.instance.Ref, d.would.Action, d.instance.Boot)
+	key := wouldPrefix + fmt.Sprintf("%s|%s|%s|%s", v.Policy, d.subject.Ref, d.would.Action, d.subject.Boot)
 	if _, ok := told[key]; ok {
 		return nil
 	}
 	n := notify.Notice{
-		Key: key, Event: notify.EventWould, Severity: fleet.Info, Category: fleet.CategoryAct, Subject: d.instance,
+		Key: key, Event: notify.EventWould, Severity: fleet.Info, Category: fleet.CategoryAct, Subject: d.subject,
 		Intent: &fleet.Intent{
-			Ref: d.instance.Ref, Boot: d.instance.Boot, Action: d.would.Action, Goal: d.would.Goal,
-			By: execute.ByPolicy, Verdicts: d.would.Verdicts, Subject: d.instance,
-			Warn: v.Terms.Warn(policies.Effect(d.instance, d.would.Action)),
+			Ref: d.subject.Ref, Boot: d.subject.Boot, Action: d.would.Action, Goal: d.would.Goal,
+			By: execute.ByPolicy, Verdicts: d.would.Verdicts, Subject: d.subject,
+			Warn: v.Terms.Warn(policies.Effect(d.subject, d.would.Action)),
 		},
 		Reason: v.Reason,
 	}
@@ -354,16 +330,8 @@ func (a *App) tellOnce(ctx context.Context, n notify.Notice, repeat time.Duratio
 	return a.store.Update(ctx, func(tx *store.Tx) error { return a.tell(tx, n, repeat) })
 }
 
-// noted is the activity an instance was last seen in, and since when.
-type noted struct {
-	activity fleet.Activity
-	boot     fleet.Boot
-	since    time.Time
-}
-
 // noteActivity keeps the history of what instances were doing, on changes only.
-func (a *App) noteActivity(ctx context.Context, decisions []decision) error {
-	changed := a.newlyDoing(decisions)
+func (a *App) noteActivity(ctx context.Context, changed map[fleet.Ref]noted) error {
 	if len(changed) == 0 {
 		return nil
 	}
@@ -381,31 +349,4 @@ func (a *App) noteActivity(ctx context.Context, decisions []decision) error {
 	defer a.mu.Unlock()
 	maps.Copy(a.noted, changed)
 	return nil
-}
-
-// newlyDoing gives what guarded instances do that they were not noted to do.
-func (a *App) newlyDoing(decisions []decision) map[fleet.Ref]noted {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	changed := map[fleet.Ref]noted{}
-	for n := range decisions {
-		d := &decisions[n]
-		if d.instance.State != fleet.StateRunning || d.unguarded {
-			continue
-		}
-		now := noted{d.activity.Activity, d.instance.Boot, a.clock.Now()}
-		before, known := a.noted[d.instance.Ref]
-		if !known || before.activity != now.activity || before.boot != now.boot {
-			changed[d.instance.Ref] = now
-		}
-	}
-	return changed
-}
-
-// earlier gives the earlier of two times; zero is none.
-func earlier(a, b time.Time) time.Time {
-	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
-		return b
-	}
-	return a
 }

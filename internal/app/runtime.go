@@ -33,7 +33,7 @@ type runtime struct {
 	cfg      *config.Config
 	accounts []*account
 	sources  []*source
-	looks    []string // the names of all sources
+	looks    []string // the names of all sources whose word is required
 	sender   *notify.Sender
 	channels map[string]notify.OpenChannel
 	order    []string // channel names as in the file
@@ -55,8 +55,10 @@ type account struct {
 	stranger   policies.ScopeState // since when and why it is not known who it is
 
 	// Of its poll loop alone:
-	walletAt   time.Time               // when the wallet was last asked for
-	askedAbout map[fleet.Ref]time.Time // when each thing that the lists lack was last asked about
+	walletAt time.Time // when the wallet was last asked for
+	// resourcesAt is when what is billed beside instances was last listed.
+	resourcesAt time.Time
+	askedAbout  map[fleet.Ref]time.Time // when each thing that the lists lack was last asked about
 }
 
 // opened gives the account once its identity is known.
@@ -72,7 +74,7 @@ func (c *account) opened() (providers.Account, bool) {
 // source is one configured signal source.
 type source struct {
 	cfg     config.Signal
-	mu      sync.Mutex // a source looks from one goroutine at a time
+	turn    chan struct{} // full while it looks, which it does from one goroutine at a time
 	signals signals.Source
 	wake    chan struct{} // something is running that was never looked at
 }
@@ -83,9 +85,14 @@ func (rt *runtime) close() error {
 	}
 	var errs []error
 	for _, s := range rt.sources {
-		s.mu.Lock()
+		s.turn <- struct{}{}
 		errs = append(errs, s.signals.Close())
-		s.mu.Unlock()
+		<-s.turn
+	}
+	for _, acc := range rt.accounts {
+		if acc.raw.Close != nil {
+			errs = append(errs, acc.raw.Close())
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -104,7 +111,7 @@ func (a *App) build(ctx context.Context, cfg *config.Config) (*runtime, error) {
 	}
 	opener := &Opener{
 		Registry: a.o.Registry, LookupEnv: a.o.LookupEnv, ReadFile: a.o.ReadFile, World: a.o.World,
-		Version: a.o.Version, Log: a.log, Out: a.o.Out,
+		Version: a.o.Version, Log: a.log, Out: a.o.Out, Now: a.clock.Now,
 	}
 	hashes := map[string]string{}
 	for _, entry := range cfg.Accounts {
@@ -127,10 +134,12 @@ func (a *App) build(ctx context.Context, cfg *config.Config) (*runtime, error) {
 		ask := func(i fleet.Instance) signals.Ask { return asked(cfg.Policies, i) }
 		s, err := opener.Source(entry, sshsignal.Options{Access: a.access, Ask: ask, Now: a.clock.Now, Pins: pins{a}, Zone: cfg.Timezone})
 		if err != nil {
-			return nil, fmt.Errorf("signal %s: %w", entry.Type, err)
+			return nil, fmt.Errorf("signal %s: %w", entry.Source(), err)
 		}
-		rt.sources = append(rt.sources, &source{cfg: entry, signals: s, wake: make(chan struct{}, 1)})
-		rt.looks = append(rt.looks, s.Name())
+		rt.sources = append(rt.sources, &source{cfg: entry, signals: s, turn: make(chan struct{}, 1), wake: make(chan struct{}, 1)})
+		if signals.Required(s) {
+			rt.looks = append(rt.looks, s.Name())
+		}
 	}
 	for _, entry := range cfg.Notify.Channels {
 		open, err := opener.Channel(entry, lang, cfg.Timezone)

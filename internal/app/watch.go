@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"curfew/fleet"
@@ -93,7 +94,37 @@ func (a *App) pollOnce(ctx context.Context, acc *account) error {
 		return errors.Join(append(errs, err)...)
 	}
 	a.readWallet(ctx, acc, p)
-	return errors.Join(errs...)
+	return errors.Join(append(errs, a.readResources(ctx, acc, p))...)
+}
+
+// ResourcesEvery is how often everything billed beside instances is listed; it
+// changes slowly, and every request counts.
+const ResourcesEvery = 10 * time.Minute
+
+// readResources lists what is billed beside instances. A kind that cannot be read is
+// told by itself and is no failure of the account, unless the platform asks for
+// peace.
+func (a *App) readResources(ctx context.Context, acc *account, p providers.Account) error {
+	now := a.clock.Now()
+	if now.Sub(acc.resourcesAt).Abs() < ResourcesEvery {
+		return nil
+	}
+	acc.resourcesAt = now
+	for _, kind := range fleet.ResourceKinds() {
+		if p.Resources[kind] == nil {
+			continue
+		}
+		for _, s := range p.Scopes {
+			err := a.inv.PollResources(ctx, p, s.Region, kind)
+			if k := fleet.KindOf(err); k == fleet.RateLimited || k == fleet.Banned || ctx.Err() != nil {
+				return err
+			}
+			if err != nil {
+				a.log.Warn().Err(err).Str("account", acc.cfg.Name).Str("list", string(kind)+"s").Msg("list cannot be read, will be tried again")
+			}
+		}
+	}
+	return nil
 }
 
 // missingAtOnce is how many of the things that a list lacks are asked about after
@@ -177,10 +208,24 @@ func (a *App) settle(ctx context.Context, acc *account, p providers.Account) err
 	return nil
 }
 
-// read reads one instance for the executor, from the budget of acts.
+// read reads one thing for the executor, from the budget of acts.
 func (a *App) read(ctx context.Context, p providers.Account, ref fleet.Ref) (fleet.Instance, bool, error) {
-	return a.inv.Read(httpx.WithClass(ctx, httpx.Act), p, ref)
+	ctx = httpx.WithClass(ctx, httpx.Act)
+	if ref.Kind == fleet.KindInstance {
+		return a.inv.Read(ctx, p, ref)
+	}
+	r, gone, err := a.inv.ReadResource(ctx, p, ref, listStaysGood)
+	return r.Subject(), gone, err
 }
+
+// resource gives a thing that is no instance as it was last read.
+func (a *App) resource(ref fleet.Ref) (fleet.Resource, bool) {
+	r, ok := a.inv.Resource(ref)
+	return r.Resource, ok
+}
+
+// listStaysGood is how long a list serves several acts that are due together.
+const listStaysGood = 2 * time.Second
 
 // access tells the ssh source how to log in.
 func (a *App) access(ctx context.Context, i fleet.Instance) (fleet.Access, error) {
@@ -215,21 +260,20 @@ func (a *App) seenBy(rt *runtime, s *source) []fleet.Instance {
 	return running
 }
 
-// lookSoon wakes the sources where an instance runs that was not looked at in
-// this boot: nobody waits for a whole round after a start.
+// lookSoon wakes the sources that have not looked at an instance in the boot it
+// runs in: nobody waits for a whole round after a start.
 func (a *App) lookSoon(rt *runtime) {
 	for _, i := range a.inv.Things().Instances {
-		if i.State != fleet.StateRunning || len(rt.required(i)) == 0 || !rt.watches(i) {
+		if i.State != fleet.StateRunning || !rt.watches(i) {
 			continue
 		}
 		looks, _ := a.evidence(i.Ref)
-		if slices.ContainsFunc(looks, func(e fleet.Evidence) bool { return e.Boot.Same(i.Boot) }) {
-			continue
-		}
 		for _, s := range rt.sources {
-			nudge(s.wake)
+			looked := func(e fleet.Evidence) bool { return e.Source == s.signals.Name() && e.Boot.Same(i.Boot) }
+			if s.signals.Applies(i) && !slices.ContainsFunc(looks, looked) {
+				nudge(s.wake)
+			}
 		}
-		return
 	}
 }
 
@@ -243,24 +287,30 @@ func (rt *runtime) watches(i fleet.Instance) bool {
 }
 
 // lookNow looks at one instance from every source, for an act that is about to
-// be carried out.
+// be carried out. One that hangs holds up no other.
 func (a *App) lookNow(ctx context.Context, i fleet.Instance) {
 	ctx, cancel := context.WithTimeout(ctx, lookBeforeWrite)
 	defer cancel()
 	rt := a.runtime()
+	var wg sync.WaitGroup
 	for _, s := range rt.sources {
 		if s.signals.Applies(i) {
-			a.lookAt(httpx.WithClass(ctx, httpx.Act), rt, s, []fleet.Instance{i})
+			wg.Go(func() { a.lookAt(httpx.WithClass(ctx, httpx.Act), rt, s, []fleet.Instance{i}) })
 		}
 	}
+	wg.Wait()
 }
 
 // lookAt lets one source look, and folds what it saw. A source that could not
 // look at all leaves what was known to grow old.
 func (a *App) lookAt(ctx context.Context, rt *runtime, s *source, is []fleet.Instance) {
-	s.mu.Lock()
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return
+	}
 	seen, err := s.signals.Look(ctx, is)
-	s.mu.Unlock()
+	<-s.turn
 	if err != nil {
 		if ctx.Err() == nil {
 			a.log.Warn().Err(err).Str("source", s.signals.Name()).Msg("look failed, will be tried again")
