@@ -1,6 +1,7 @@
 // Docgen writes the reference pages that say what the program itself knows:
-// what each platform can do, which channels there are, and every reason it can
-// give. Run it by make generate; a test fails when a page is out of date.
+// what each platform can do, which channels there are, every reason it can give,
+// and the schema of the configuration. Run it by make generate; a test fails when
+// a page is out of date.
 package main
 
 import (
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"curfew/internal/config"
 	"curfew/internal/text"
 	channels "curfew/notify/all"
 	platforms "curfew/providers/all"
@@ -43,9 +45,14 @@ func pages() (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	schema, err := config.Schema(config.Registry{Providers: platforms.Kinds(), Channels: channels.Kinds()})
+	if err != nil {
+		return nil, err
+	}
 	return map[string]string{
-		"providers.md": providersPage(platforms.Kinds()),
-		"channels.md":  channelsPage(channels.Kinds()),
-		"reasons.md":   reasons,
+		"providers.md":       providersPage(platforms.Kinds()),
+		"channels.md":        channelsPage(channels.Kinds()),
+		"reasons.md":         reasons,
+		"curfew.schema.json": string(schema),
 	}, nil
 }

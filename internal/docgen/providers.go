@@ -19,8 +19,16 @@ func capabilities() []capability {
 		{providers.CanStart, "powers it on again"},
 		{providers.CanRelease, "gives it back for good, with its data"},
 		{providers.CanAccess, "tells how to log in, so that curfew can look inside without a password in your file"},
-		{providers.CanDisks, "lists disks that are billed by themselves"},
 		{providers.CanWallet, "reads what the account has left"},
+		{providers.CanDisks, "lists disks that are billed by themselves"},
+		{providers.CanSnapshots, "lists the account's own snapshots"},
+		{providers.CanImages, "lists images that the account made"},
+		{providers.CanPublicIPs, "lists public addresses that are billed by themselves"},
+		{providers.CanDeleteDisk, "deletes a disk for good, with its data"},
+		{providers.CanDeleteSnapshot, "deletes a snapshot for good"},
+		{providers.CanDeleteImage, "deletes an image for good"},
+		{providers.CanDeletePublicIP, "gives a public address back; it cannot be had again"},
+		{providers.CanSaveImage, "makes an image of an instance, to be kept after it is gone"},
 	}
 }
 

@@ -59,6 +59,9 @@ type Options struct {
 	Logger zerolog.Logger
 	// Secrets gives what must never be shown; nil is nothing.
 	Secrets func() []string
+	// Answered is told of every answer before it is read; nil: nobody is. It leaves the
+	// body alone.
+	Answered func(*http.Response)
 	// UserAgent names the program to the platform.
 	UserAgent string
 }
@@ -91,7 +94,7 @@ func New(o Options) func(sign providers.Signer) *resty.Client {
 			HTTPClient: &http.Client{
 				Transport: &attempt{
 					reads: reads, writes: writes, budget: o.Budget, sign: sign,
-					logger: o.Logger, redact: redact, agent: o.UserAgent,
+					logger: o.Logger, redact: redact, agent: o.UserAgent, answered: o.Answered,
 				},
 				CheckRedirect: noRedirect,
 				Timeout:       o.Timeout,

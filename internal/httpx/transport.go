@@ -21,6 +21,7 @@ type attempt struct {
 	logger        zerolog.Logger
 	redact        *Redactor
 	agent         string
+	answered      func(*http.Response)
 }
 
 // attemptError is a failed attempt.
@@ -66,6 +67,9 @@ func (a *attempt) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, &attemptError{err: err, sent: sent.Load()}
 	}
 	told.Int("status", resp.StatusCode).Msg("request answered")
+	if a.answered != nil {
+		a.answered(resp)
+	}
 	return resp, nil
 }
 

@@ -8,5 +8,13 @@ func actionTexts() entries {
 		"action.release": {"release", "释放"},
 		"action.delete":  {"delete", "删除"},
 		"action.order":   {"order", "下单"},
+
+		"kind.instance": {"instance", "实例"},
+		"kind.disk":     {"disk", "云盘"},
+		"kind.snapshot": {"snapshot", "快照"},
+		"kind.image":    {"image", "镜像"},
+		"kind.ip":       {"public address", "公网 IP"},
+		"kind.want":     {"wish", "需求"},
+		"kind.account":  {"account", "账号"},
 	}
 }

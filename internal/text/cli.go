@@ -25,6 +25,17 @@ func cliTexts() entries {
 		"cli.column.why":       {"WHY", "原因"},
 		"cli.column.step":      {"STEP", "步骤"},
 
+		"cli.column.size": {"SIZE", "容量"},
+		"cli.column.day":  {"PRICE/DAY", "每天"},
+		"cli.column.age":  {"AGE", "已存在"},
+		"cli.column.use":  {"USED BY", "使用者"},
+
+		// Of what is billed beside instances.
+		"cli.none":    {"There is no {{.kind}}", "没有{{.kind}}"},
+		"cli.used-by": {"{{.first}} and {{.more}} more", "{{.first}} 等，另有 {{.more}} 个"},
+		"cli.unused":  {"nothing for {{.for}}", "闲置 {{.for}}"},
+		"cli.span":    {"{{.for}}", "{{.for}}"},
+
 		// Parts of an explanation.
 		"cli.part.seen":     {"What was seen", "观察"},
 		"cli.part.policies": {"What the policies say", "策略"},

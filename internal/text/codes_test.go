@@ -71,7 +71,7 @@ func (s source) readConstants(t *testing.T, fset *token.FileSet, dir string, f *
 	t.Helper()
 	ast.Inspect(f, func(n ast.Node) bool {
 		spec, ok := n.(*ast.ValueSpec)
-		if !ok || !isFleet(spec.Type, "Code") {
+		if !ok || !isFleet(spec.Type, "Code") && !isOwn(f, spec.Type) {
 			return true
 		}
 		for i, name := range spec.Names {
@@ -95,6 +95,12 @@ func (s source) readConstants(t *testing.T, fset *token.FileSet, dir string, f *
 		}
 		return true
 	})
+}
+
+// isOwn reports whether a type is Code as package fleet itself writes it.
+func isOwn(f *ast.File, e ast.Expr) bool {
+	name, ok := e.(*ast.Ident)
+	return ok && name.Name == "Code" && f.Name.Name == "fleet"
 }
 
 // readReasons collects the value names at every fleet.Because(code, values).

@@ -2,10 +2,12 @@ package text
 
 func executeTexts() entries {
 	return entries{
+		"execute.all-done":              {"of {{.all}} announced together, {{.done}} are done", "一并预告的 {{.all}} 项中，已完成 {{.done}} 项"},
 		"execute.read-failed":           {"it could not be read: {{.error}}", "读取失败：{{.error}}"},
 		"execute.not-found-once":        {"the platform does not find it; looked at once more before it counts as gone", "平台查不到它；再确认一次才算消失"},
 		"execute.no-account":            {"its account is not in the configuration", "配置中没有它所属的账号"},
 		"execute.in-between":            {"it is {{.state}}", "当前状态：{{.state}}"},
+		"execute.unclear":               {"it is not known whether it runs: {{.why}}", "无法确认它是否在运行：{{.why}}"},
 		"execute.already":               {"it is {{.state}} already, by somebody else's hand", "它已经是 {{.state}}，并非 curfew 所为"},
 		"execute.other-boot":            {"it was started again meanwhile", "期间它被重新开机"},
 		"execute.gone":                  {"it is not there any more; somebody else released it", "它已不存在，可能被他人释放"},

@@ -2,6 +2,7 @@ package text
 
 func guardTexts() entries {
 	return entries{
+		"guard.data-secured":     {"the data was secured as the policy asks", "数据已按策略保全"},
 		"guard.no-checks":        {"no check was asked", "没有任何检查被询问"},
 		"guard.fine":             {"fine", "通过"},
 		"guard.cannot":           {"{{.provider}} cannot {{.action}} an instance", "{{.provider}} 不支持{{.action}}"},

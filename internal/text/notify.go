@@ -4,6 +4,11 @@ func notifyTexts() entries {
 	return entries{
 		// Titles: one line, also what a phone shows on its lock screen.
 		"notify.title.pending":       {"Will {{.action}} {{.name}} at {{.at}} (in {{.in}})", "{{.at}} 将{{.action}}：{{.name}}（{{.in}}后）"},
+		"notify.names":               {"{{.name}} and {{.more}} more", "{{.name}} 等，另有 {{.more}} 个"},
+		"notify.names-more":          {"and {{.more}} more", "另有 {{.more}} 个"},
+		"notify.together":            {"Together with: {{.names}}", "一并处理：{{.names}}"},
+		"notify.together-cost":       {"All of them cost {{.day}} a day", "合计每天 {{.day}}"},
+		"notify.together-unknown":    {"The price of {{.count}} of them is not known", "其中 {{.count}} 个价格未知"},
 		"notify.title.asked":         {"Asking now: {{.action}} {{.name}}", "正在{{.action}}：{{.name}}"},
 		"notify.title.put-off":       {"Waiting to {{.action}} {{.name}}", "暂缓{{.action}}：{{.name}}"},
 		"notify.title.abandoned":     {"Will not {{.action}} {{.name}} after all", "已取消{{.action}}：{{.name}}"},

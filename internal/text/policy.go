@@ -19,6 +19,8 @@ func policyTexts() entries {
 		"policy.grace":            {"run{{if .run}} {{.run}}{{end}}{{if .began}} of {{.began}}{{end}} ended at {{.ended}} ({{.outcome}}); grace until {{.until}}", "{{if .began}}{{.began}} 开始的{{end}}任务{{if .run}} {{.run}} {{end}}于 {{.ended}} 结束（{{.outcome}}），宽限至 {{.until}}"},
 		"policy.kept-after-run":   {"run{{if .run}} {{.run}}{{end}}{{if .began}} of {{.began}}{{end}} ended at {{.ended}} ({{.outcome}}); the policy asks for nothing then", "{{if .began}}{{.began}} 开始的{{end}}任务{{if .run}} {{.run}} {{end}}于 {{.ended}} 结束（{{.outcome}}），策略不要求处理"},
 		"policy.kept-for-data":    {"{{.why}}, but release and stop would both lose data; say data: discard if it may go", "{{.why}}，但释放和关机都会丢失数据；如可丢弃请写 data: discard"},
+		"policy.not-asked":        {"no run since it was started asked for a stop (curfew exec --then stop)", "开机以来没有任务要求结束后关机（curfew exec --then stop）"},
+		"policy.asked-no-more":    {"run{{if .run}} {{.run}}{{end}}{{if .began}} of {{.began}}{{end}} began later and did not ask for a stop", "之后{{if .began}}于 {{.began}} {{end}}开始的任务{{if .run}} {{.run}} {{end}}没有要求关机"},
 		"policy.stopped-done":     {"stopped; nothing more asked", "已关机，无需再处理"},
 
 		// An idle policy.
@@ -74,16 +76,17 @@ func policyTexts() entries {
 		"policy.failed-kept":    {"run{{if .run}} {{.run}}{{end}}{{if .began}} of {{.began}}{{end}} ended at {{.ended}} ({{.outcome}}); it is kept for debugging and goes on costing", "{{if .began}}{{.began}} 开始的{{end}}任务{{if .run}} {{.run}} {{end}}于 {{.ended}} 结束（{{.outcome}}）；保留供排查，继续计费"},
 
 		// How a run went.
-		"policy.succeeded":    {"succeeded", "成功"},
-		"policy.failed":       {"failed", "失败"},
-		"policy.failed-exit":  {"failed with exit code {{.exit}}", "失败，退出码 {{.exit}}"},
-		"policy.unproven":     {"outcome unknown", "结果未知"},
-		"policy.no-exit":      {"outcome unknown: no exit code", "结果未知：没有退出码"},
-		"policy.file-unread":  {"outcome unknown: {{.file}} was not read{{if .why}}: {{.why}}{{end}}", "结果未知：未能读取 {{.file}}{{if .why}}：{{.why}}{{end}}"},
-		"policy.file-missing": {"outcome unknown: there is no {{.file}}", "结果未知：{{.file}} 不存在"},
-		"policy.file-old":     {"outcome unknown: {{.file}} is of {{.changed}}, before the run", "结果未知：{{.file}} 修改于 {{.changed}}，早于本次任务"},
-		"policy.log-unmarked": {"outcome unknown: how long {{.file}} was when the run began is not known", "结果未知：任务开始时 {{.file}} 的长度未知"},
-		"policy.log-no-line":  {"outcome unknown: this run wrote no matching line to {{.file}}", "结果未知：本次任务未在 {{.file}} 写入匹配的行"},
+		"policy.succeeded":      {"succeeded", "成功"},
+		"policy.succeeded-exit": {"succeeded with exit code {{.exit}}", "成功，退出码 {{.exit}}"},
+		"policy.failed":         {"failed", "失败"},
+		"policy.failed-exit":    {"failed with exit code {{.exit}}", "失败，退出码 {{.exit}}"},
+		"policy.unproven":       {"outcome unknown", "结果未知"},
+		"policy.no-exit":        {"outcome unknown: no exit code", "结果未知：没有退出码"},
+		"policy.file-unread":    {"outcome unknown: {{.file}} was not read{{if .why}}: {{.why}}{{end}}", "结果未知：未能读取 {{.file}}{{if .why}}：{{.why}}{{end}}"},
+		"policy.file-missing":   {"outcome unknown: there is no {{.file}}", "结果未知：{{.file}} 不存在"},
+		"policy.file-old":       {"outcome unknown: {{.file}} is of {{.changed}}, before the run", "结果未知：{{.file}} 修改于 {{.changed}}，早于本次任务"},
+		"policy.log-unmarked":   {"outcome unknown: how long {{.file}} was when the run began is not known", "结果未知：任务开始时 {{.file}} 的长度未知"},
+		"policy.log-no-line":    {"outcome unknown: this run wrote no matching line to {{.file}}", "结果未知：本次任务未在 {{.file}} 写入匹配的行"},
 
 		// No step.
 		"policy.nothing-asked": {"no policy asks for anything", "没有策略要求处理"},
