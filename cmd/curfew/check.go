@@ -101,7 +101,7 @@ func (p *program) check(ctx context.Context, online bool) error {
 		out.Policies = append(out.Policies, policyLine{r.Name, r.Type, r.Terms.Mode, r.MatchText})
 	}
 	for _, s := range cfg.Signals {
-		out.Signals = append(out.Signals, s.Type)
+		out.Signals = append(out.Signals, s.Source())
 	}
 	for _, c := range cfg.Notify.Channels {
 		out.Channels = append(out.Channels, c.Name)
@@ -233,7 +233,7 @@ func (p *program) try(ctx context.Context, cfg *config.Config) []tried {
 		out = append(out, t)
 	}
 	for _, s := range cfg.Signals {
-		out = append(out, outcomeOf("signal", s.Type, p.trySignal(opener, s)))
+		out = append(out, outcomeOf("signal", s.Source(), p.trySignal(opener, s)))
 	}
 	for _, c := range cfg.Notify.Channels {
 		_, err := opener.Channel(c, p.render.Language(), cfg.Timezone)

@@ -86,6 +86,9 @@ Every command takes these:
 func flagTable(b *strings.Builder, flags *pflag.FlagSet) {
 	b.WriteString("| flag | means | default |\n| --- | --- | --- |\n")
 	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
 		placeholder, means := pflag.UnquoteUsage(f)
 		def := "–"
 		if f.DefValue != "" && f.DefValue != "false" {

@@ -43,6 +43,9 @@ func (g *page) explain(e ctl.Explanation) {
 	g.print(g.bold(e.Instance.DisplayName()) + "  " + g.which(e.Planned))
 	g.print("  " + e.Instance.Ref.String())
 	g.print("  " + g.standing(e))
+	if !e.Instance.Unclear.IsZero() {
+		g.print("  " + g.reason(e.Instance.Unclear))
+	}
 	g.print("  " + g.next(e.Planned))
 	g.part(partSeen, g.evidence(e))
 	var rows [][]string

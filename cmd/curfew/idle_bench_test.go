@@ -33,12 +33,7 @@ const (
 // over every instance, with an empty state and with one that is there, and
 // memory and processor time while nothing happens.
 func BenchmarkIdle(b *testing.B) {
-	bin := filepath.Join(b.TempDir(), "curfew")
-	build := exec.CommandContext(b.Context(), "go", "build", "-buildvcs=false", "-trimpath", "-ldflags", "-s -w", "-o", bin, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		b.Fatalf("go build: %v\n%s", err, out)
-	}
+	bin := shipped(b)
 	info, err := os.Stat(bin)
 	if err != nil {
 		b.Fatal(err)
@@ -65,6 +60,18 @@ func BenchmarkIdle(b *testing.B) {
 		b.ReportMetric(float64(info.Size())/1e6, "binary-MB")
 		b.ReportMetric(0, "ns/op")
 	})
+}
+
+// shipped builds the program as it is shipped.
+func shipped(b *testing.B) string {
+	b.Helper()
+	bin := filepath.Join(b.TempDir(), "curfew")
+	build := exec.CommandContext(b.Context(), "go", "build", "-buildvcs=false", "-trimpath", "-ldflags", "-s -w", "-o", bin, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		b.Fatalf("go build: %v\n%s", err, out)
+	}
+	return bin
 }
 
 // idleFiles writes a configuration and a world in which every instance trains.

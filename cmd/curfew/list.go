@@ -15,13 +15,20 @@ import (
 
 func (p *program) listCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "ls [instances|accounts]", Short: "List what there is, what it does and what it costs",
+		Use: "ls [instances|disks|snapshots|images|ips|accounts]", Short: "List what there is, what it does and what it costs",
 		Long: `ls lists every instance: where it is, what it does, what it costs and what
-comes next for it. ls accounts lists the accounts, how old what is known of them
-is, and what they have left.`,
-		Example: "  curfew ls\n  curfew ls accounts",
-		Args:    cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs), ValidArgs: []string{"instances", "accounts"},
+comes next for it. ls disks, snapshots, images and ips list what is billed beside
+instances: what each costs a day, how old it is and what uses it. ls accounts lists
+the accounts, how old what is known of them is, and what they have left.`,
+		Example:   "  curfew ls\n  curfew ls disks\n  curfew ls accounts",
+		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
+		ValidArgs: []string{"instances", "disks", "snapshots", "images", "ips", "accounts"},
 		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				if kind, ok := resourceLists()[args[0]]; ok {
+					return p.listResources(c.Context(), kind)
+				}
+			}
 			var l ctl.Listing
 			ctx := c.Context()
 			return p.ask(ctx, true, func(api ctl.API) (err error) {

@@ -22,13 +22,19 @@ var version = "dev"
 var proc = "/proc" //nolint:gochecknoglobals // the linker writes nothing else
 
 func main() {
+	var ignored []os.Signal // asked for before anybody listens
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
+		if signal.Ignored(s) {
+			ignored = append(ignored, s)
+		}
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	hup := make(chan os.Signal, 1)
 	signal.Notify(hup, syscall.SIGHUP)
 	os.Exit(run(ctx, system{
 		args: os.Args[1:], stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
-		lookupEnv: os.LookupEnv, now: time.Now, user: userName, hangup: hup,
+		lookupEnv: os.LookupEnv, now: time.Now, user: userName, hangup: hup, ignored: ignored,
 		asks:   term.IsTerminal(int(os.Stdin.Fd())),
 		tables: term.IsTerminal(int(os.Stdout.Fd())), notes: term.IsTerminal(int(os.Stderr.Fd())),
 		size: func() (width, height int) {
@@ -47,6 +53,7 @@ type system struct {
 	now            func() time.Time
 	user           func() string
 	hangup         <-chan os.Signal // asks for a reload
+	ignored        []os.Signal      // what whoever started the program wants it to ignore
 	asks           bool             // somebody can be asked on stdin
 	tables         bool             // stdout is a terminal
 	notes          bool             // stderr is a terminal

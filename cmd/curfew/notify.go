@@ -48,24 +48,13 @@ func (p *program) notifyTest(ctx context.Context, name string) error {
 	if err != nil {
 		return fmt.Errorf("channel %s: %w", name, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
-	defer cancel()
-	now := p.now()
-	m := notify.Render(notify.Notice{Event: notify.EventTest, Severity: fleet.Info, Category: fleet.CategoryHealth, At: now}, open.Renderer, now)
-	m.DeliveryID = fmt.Sprintf("test-%d", now.UnixNano())
-	var v notify.Verdict
-	if err := p.progress(ctx, wordAsking, func() error {
-		v = open.Channel.Send(ctx, m)
-		return nil
-	}); err != nil {
-		return err
-	}
+	v := p.sendTest(ctx, open, wordAsking)
 	if p.asJSON {
 		if err := p.writeJSON(map[string]any{"channel": name, "verdict": v}); err != nil {
 			return err
 		}
 	} else {
-		g := p.page(now)
+		g := p.page(p.now())
 		values := fleet.Values{"channel": fleet.Text(name), "verdict": fleet.Text(g.verdict(v.Kind))}
 		if v.Code != "" {
 			values["code"] = fleet.Text(v.Code)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,7 +33,7 @@ would be done, so that a script can tell.`,
 
 func (p *program) plan(plan ctl.Plan) error {
 	acts := 0
-	for _, i := range plan.Items {
+	for _, i := range slices.Concat(plan.Items, plan.Resources) {
 		if pending(i) {
 			acts++
 		}
@@ -52,8 +53,13 @@ func (p *program) plan(plan ctl.Plan) error {
 				unguarded++
 			}
 		}
+		for _, i := range plan.Resources {
+			g.print(g.bold(i.Instance.DisplayName()) + "  " + g.which(i))
+			g.print("  " + g.next(i))
+			g.table(4, g.rulings(i.Rulings))
+		}
 		g.scopes(plan.Scopes, nil)
-		v := fleet.Values{"acts": fleet.Number(float64(acts)), "kept": fleet.Number(float64(len(plan.Items) - acts))}
+		v := fleet.Values{"acts": fleet.Number(float64(acts)), "kept": fleet.Number(float64(len(plan.Items) + len(plan.Resources) - acts))}
 		if unguarded > 0 {
 			v["unguarded"] = fleet.Number(float64(unguarded))
 		}
@@ -85,6 +91,9 @@ func (g *page) which(i ctl.Planned) string {
 	}
 	if s.GPU.Count > 0 || s.GPU.Model != "" {
 		parts = append(parts, cards(s.GPU))
+	}
+	if s.Ref.Kind != fleet.KindInstance {
+		return strings.Join(append(parts, g.reason(s.Ref.Kind.Reason()), perDay(s.Price)), " · ")
 	}
 	parts = append(parts, g.state(s.State))
 	if s.State == fleet.StateRunning && !i.Unguarded {

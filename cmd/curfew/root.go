@@ -127,9 +127,9 @@ Then write a configuration, check it, and let it run:
 	flags.StringVar(&p.lang, "lang", "", "language of the output: en or zh (default: the configuration's, then LANG)")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
-		p.runCommand(), p.demoCommand(), p.checkCommand(), p.planCommand(), p.explainCommand(), p.listCommand(),
+		p.initCommand(), p.runCommand(), p.execCommand(), p.guardCommand(), p.demoCommand(), p.checkCommand(), p.planCommand(), p.explainCommand(), p.listCommand(),
 		p.holdCommand(), p.approveCommand(), p.actCommand("stop"), p.actCommand("start"), p.actCommand("release"),
-		p.journalCommand(), p.reloadCommand(), p.forgetCommand(), p.pingURLCommand(), p.notifyCommand(), p.versionCommand(),
+		p.schemaCommand(), p.doctorCommand(), p.journalCommand(), p.reloadCommand(), p.forgetCommand(), p.pingURLCommand(), p.notifyCommand(), p.versionCommand(),
 	)
 	return root
 }

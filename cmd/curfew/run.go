@@ -62,7 +62,9 @@ func start(ctx context.Context, o app.Options, socket string) (*app.App, error) 
 		if !errors.Is(err, store.ErrLocked) || o.Clock.Now().Sub(began) > lockPatience {
 			return a, err
 		}
-		if _, asked := ctl.NewClient(socket).Status(ctx); !errors.Is(asked, ctl.ErrNoDaemon) {
+		if s, asked := ctl.NewClient(socket).Status(ctx); s.Exec.Guard != 0 {
+			return nil, guarded(err, s.Exec.Guard)
+		} else if !errors.Is(asked, ctl.ErrNoDaemon) {
 			return nil, err
 		}
 		if err := o.Clock.Sleep(ctx, lockPause); err != nil {
@@ -83,9 +85,15 @@ func logger(w io.Writer, people bool, level zerolog.Level, clock sched.Clock) ze
 // lastWords is how long commands may take to be answered once the daemon ends.
 const lastWords = 5 * time.Second
 
+// served is a daemon, and how it answers commands.
+type served interface {
+	ctl.API
+	Run(ctx context.Context) error
+}
+
 // serve runs the daemon and answers commands until ctx is done, and tells the
 // service manager, if there is one.
-func serve(ctx context.Context, a *app.App, socket string, log zerolog.Logger, s system) error {
+func serve(ctx context.Context, a served, socket string, log zerolog.Logger, s system) error {
 	l, err := ctl.Listen(socket)
 	if err != nil {
 		return err
@@ -114,7 +122,7 @@ func serve(ctx context.Context, a *app.App, socket string, log zerolog.Logger, s
 }
 
 // reloads reloads at every hangup. What is wrong is logged and told by the app.
-func reloads(ctx context.Context, a *app.App, log zerolog.Logger, s system) {
+func reloads(ctx context.Context, a ctl.API, log zerolog.Logger, s system) {
 	for {
 		select {
 		case <-ctx.Done():

@@ -34,6 +34,10 @@ const (
 	columnOutcome   fleet.Code = "cli.column.outcome"
 	columnWhy       fleet.Code = "cli.column.why"
 	columnStep      fleet.Code = "cli.column.step"
+	columnSize      fleet.Code = "cli.column.size"
+	columnDay       fleet.Code = "cli.column.day"
+	columnAge       fleet.Code = "cli.column.age"
+	columnUse       fleet.Code = "cli.column.use"
 
 	partSeen     fleet.Code = "cli.part.seen"
 	partPolicies fleet.Code = "cli.part.policies"
@@ -55,6 +59,14 @@ const (
 	nextActing   fleet.Code = "cli.next.acting"
 	nextAgain    fleet.Code = "cli.next.again"
 	nextGoal     fleet.Code = "cli.next.goal"
+)
+
+// Of what is billed beside instances.
+const (
+	wordNone   fleet.Code = "cli.none"
+	wordUsedBy fleet.Code = "cli.used-by"
+	wordUnused fleet.Code = "cli.unused"
+	wordSpan   fleet.Code = "cli.span"
 )
 
 // The answers and checks of the guard.
@@ -233,7 +245,7 @@ func soFar(i fleet.Instance, now time.Time) string {
 	if i.State != fleet.StateRunning || i.StartedAt.IsZero() {
 		return "-"
 	}
-	cost, ok := i.Price.For(now.Sub(i.StartedAt))
+	cost, ok := i.CostSoFar(now)
 	if !ok {
 		return "?"
 	}
