@@ -37,6 +37,7 @@ test-needs:
 	@need=""; \
 	[ -x "$$(PATH="$$PATH:/usr/sbin" command -v sshd)" ] || need="$$need openssh-server"; \
 	command -v curl >/dev/null || need="$$need curl"; \
+	[ -e /usr/bin/jupyter-server ] && [ -d /usr/share/jupyter/kernels/python3 ] || need="$$need jupyter-server python3-ipykernel"; \
 	if [ -n "$(RACE)" ]; then command -v gcc >/dev/null || need="$$need gcc libc6-dev"; fi; \
 	[ -n "$$need" ] || exit 0; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
@@ -47,6 +48,7 @@ test-needs:
 		echo "not installed, and not ours to install:$$need"; \
 		case "$$need" in *openssh*) echo "left out: the tests that log in to a real sshd";; esac; \
 		case "$$need" in *curl*) echo "left out: the tests that ping with curl";; esac; \
+		case "$$need" in *jupyter*) echo "left out: the test that asks a real Jupyter server";; esac; \
 		case "$$need" in *gcc*) echo "the race detector needs a C compiler" >&2; exit 1;; esac; \
 	fi
 

@@ -135,10 +135,10 @@ func anchors(page string) []string {
 }
 
 // What the pages show of a configuration is one. What a part of one leaves out is
-// filled in with an account and a source of signals.
+// filled in with accounts and a source of signals.
 func TestExampleConfigurationsLoad(t *testing.T) {
 	reg := config.Registry{Providers: platforms.Kinds(), Channels: channels.Kinds()}
-	top := regexp.MustCompile(`^(#.*\n)*(mode|timezone|language|state|ping|public_url|accounts|signals|protect|caps|policies|notify):`)
+	top := regexp.MustCompile(`^(#.*\n)*(mode|timezone|language|state|ping|public_url|accounts|signals|protect|caps|policies|exec|notify):`)
 	found := 0
 	for _, file := range pages(t) {
 		for _, m := range regexp.MustCompile("(?ms)^( *)```ya?ml\n(.*?)^ *```$").FindAllStringSubmatch(page(t, file), -1) {
@@ -149,7 +149,7 @@ func TestExampleConfigurationsLoad(t *testing.T) {
 			}
 			found++
 			for key, filled := range map[string]string{
-				"accounts": "accounts: [{name: autodl, provider: autodl, token: {env: AUTODL_TOKEN}}]\n",
+				"accounts": "accounts: [{name: autodl, provider: autodl, token: {env: AUTODL_TOKEN}}, {name: box, provider: machines, machines: [{name: box-1, host: local}]}]\n",
 				"signals":  "signals: [{type: ssh}]\n",
 			} {
 				if !regexp.MustCompile("(?m)^" + key + ":").MatchString(block) {
@@ -209,7 +209,7 @@ func TestEveryKeyOfTheConfigurationIsDocumented(t *testing.T) {
 func keys(path string, v any, into map[string]bool) {
 	switch v := v.(type) {
 	case map[string]any:
-		whole := regexp.MustCompile(`(^|\.)(labels?|prices|token|key)$|^caps\.`)
+		whole := regexp.MustCompile(`(^|\.)(labels?|prices|token|key|password|header)$|^caps\.`)
 		if whole.MatchString(path) {
 			into[path] = true
 			return

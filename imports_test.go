@@ -25,9 +25,9 @@ func layers() [][]string {
 		{"fleet"},
 		{
 			"policies", "providers", "signals",
-			"internal/guard", "internal/ledger", "internal/sched", "internal/sshx", "internal/text",
+			"internal/guard", "internal/ledger", "internal/proc", "internal/sched", "internal/sshx", "internal/text",
 		},
-		{"notify", "internal/httpx", "internal/look"},
+		{"notify", "internal/boxrun", "internal/httpx", "internal/look"},
 		// Adapters, sources and channels never import a sibling: each can be read,
 		// tested and thrown away by itself.
 		{"providers/*", "signals/*", "notify/*", "internal/store"},
@@ -36,8 +36,8 @@ func layers() [][]string {
 			// The doubles of a platform, a channel or a server, for tests.
 			"providers/*/*test", "notify/*/*test", "internal/*/*test",
 		},
-		{"internal/config", "internal/ctl", "internal/docgen", "internal/bench"},
-		{"internal/web"},
+		{"internal/config", "internal/ctl", "internal/bench", "internal/setup"},
+		{"internal/web", "internal/docgen", "internal/doctor"},
 		{"internal/app"}, // the one place that knows everything
 		{"cmd/*"},
 	}

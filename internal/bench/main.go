@@ -29,6 +29,7 @@ func runs() [][]string {
 	return [][]string{
 		{"-bench", "^Benchmark(Pass|Think|StartToFirstPass)$", "-count", "5", "./internal/app"},
 		{"-bench", "^BenchmarkIdle$", "-count", "3", "./cmd/curfew"},
+		{"-bench", "^BenchmarkSSH$", "-count", "1", "./cmd/curfew"},
 	}
 }
 
