@@ -36,7 +36,8 @@ type Step struct {
 //	release   stop, then release   release
 //
 // A running instance is released at once only where it cannot be stopped, or
-// where a stop ends no billing. Keep holds nothing back. While an instance is on
+// where a stop ends no billing. What is no instance can only be deleted, which is one
+// step. Keep holds nothing back. While an instance is on
 // its way from one state to another there is no step. can tells what the
 // platform is able to do. The order of the verdicts does not matter.
 func Combine(i fleet.Instance, vs []fleet.Verdict, can func(fleet.Action) bool) Step {
@@ -102,6 +103,11 @@ func towards(i fleet.Instance, goal fleet.Action, can func(fleet.Action) bool) (
 		if !stopped && can(fleet.Stop) && i.OnStop.EndsBilling != fleet.No {
 			step = fleet.Stop
 		}
+	case fleet.Delete:
+		if i.Ref.Kind == fleet.KindInstance {
+			return fleet.Keep, false // what is deleted has no life of its own
+		}
+		step = fleet.Delete
 	default:
 		return fleet.Keep, false
 	}

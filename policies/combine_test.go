@@ -7,6 +7,22 @@ import (
 	"curfew/policies"
 )
 
+func TestCombineDeletesWhatIsNoInstance(t *testing.T) {
+	all := func(fleet.Action) bool { return true }
+	disk := fleet.Resource{Ref: fleet.Ref{Account: "lab", Kind: fleet.KindDisk, ID: "d"}, Ready: true}
+	wish := []fleet.Verdict{{Policy: "p", Ref: disk.Ref, Goal: fleet.Delete}}
+	if got := policies.Combine(disk.Subject(), wish, all); got.Action != fleet.Delete || got.Goal != fleet.Delete || len(got.Verdicts) != 1 {
+		t.Errorf("got %+v, want the deletion", got)
+	}
+	if got := policies.Combine(disk.Subject(), wish, nil); got.Action != fleet.Keep || got.Reason.Code != policies.ReasonCannot {
+		t.Errorf("what the platform cannot delete: %+v", got)
+	}
+	disk.Ready = false
+	if got := policies.Combine(disk.Subject(), wish, all); got.Action != fleet.Keep || got.Reason.Code != policies.ReasonWait {
+		t.Errorf("what is being made: %+v", got)
+	}
+}
+
 func TestCombineTakesTheMildestStepNotYetReached(t *testing.T) {
 	const keep, start, stop, release = fleet.Keep, fleet.Start, fleet.Stop, fleet.Release
 	running, stopped := fleet.StateRunning, fleet.StateStopped

@@ -152,8 +152,7 @@ func spot(i fleet.Instance) fleet.Value {
 }
 
 // remind tells of every end once for each of the times before it that has come; the
-// last one is told as critical, where more than money is at stake. What moves by
-// minutes, as an end that a platform reckons anew each time does, is the same end.
+// last one is told as critical, where more than money is at stake.
 func (e Expiry) remind(s *subject) {
 	now := s.view.Now
 	for _, end := range ends(*s.instance) {
@@ -162,7 +161,7 @@ func (e Expiry) remind(s *subject) {
 		if left <= 0 || len(come) == 0 {
 			continue
 		}
-		period := string(end.code) + "/" + end.at.UTC().Round(time.Hour).Format(time.RFC3339) + "/" + come[len(come)-1].String()
+		period := string(end.code) + "/" + sameEnd(end.at) + "/" + come[len(come)-1].String()
 		f := s.finding(s.instance.Ref, ConditionExpiry, period, end.reason(*s.instance, now))
 		f.Category = end.cat
 		if len(come) == len(e.Remind) && end.code == ReasonEndsRelease {
@@ -171,3 +170,7 @@ func (e Expiry) remind(s *subject) {
 		s.findings = append(s.findings, f)
 	}
 }
+
+// sameEnd names an end: one that moves by minutes, since the platform reckons it anew
+// each time, is the same.
+func sameEnd(at time.Time) string { return at.UTC().Round(time.Hour).Format(time.RFC3339) }

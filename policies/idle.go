@@ -65,7 +65,7 @@ func (p Idle) Name() string { return p.Common.Name }
 // against what was announced; one that cannot tell, or that is missing, begins it
 // anew and is a gap. Set-up after a start is no rest.
 func (p Idle) Decide(v View) Result {
-	return p.each(&v, func(s *subject) fleet.Verdict {
+	return p.withLeft(&v, func(s *subject) fleet.Verdict {
 		if kept, ok := s.notNow(); ok {
 			return kept
 		}

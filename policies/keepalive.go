@@ -84,7 +84,7 @@ func (e Expiry) keepAlive(s *subject) (v fleet.Verdict, ok bool) {
 	}
 	if cannot := e.cannot(*i); !cannot.IsZero() {
 		why := fleet.Because(ReasonKeepAliveCannot, fleet.Values{"at": at, "why": fleet.Nested(cannot)})
-		e.alarm(s, ConditionKeepAliveCannot, "", why)
+		e.alarm(s, ConditionKeepAliveCannot, sameEnd(i.ReleasesAt), why)
 		return s.keep(why), true
 	}
 	return s.wish(fleet.Start, fleet.Ground{}, fleet.Because(ReasonKeepAlive, fleet.Values{
@@ -131,8 +131,8 @@ func (e Expiry) keptAlive(s *subject, since time.Time) fleet.Verdict {
 		s.tell(ConditionKeepAliveBusy, "", busy)
 		return s.keep(busy)
 	}
-	over := since.Add(max(e.KeepAlive.For, e.Terms.WarnStop))
-	if late := now.Sub(over); late >= keepAliveLeft {
+	over, used := since.Add(max(e.KeepAlive.For, e.Terms.WarnStop)), s.worked()
+	if late := now.Sub(over); late >= keepAliveLeft && !used {
 		left := fleet.Values{"since": fleet.Moment(since)}
 		if cost, ok := s.instance.CostSoFar(now); ok {
 			left["cost"] = fleet.Amount(cost)
@@ -140,7 +140,6 @@ func (e Expiry) keptAlive(s *subject, since time.Time) fleet.Verdict {
 		// Told again after one hour, two, four, and so on.
 		e.alarm(s, ConditionKeepAliveLeft, string(s.instance.Boot)+"/"+strconv.Itoa(bits.Len(uint(late/time.Hour))), fleet.Because(ReasonKeepAliveLeft, left))
 	}
-	used := s.worked()
 	if activity == fleet.Unknown && (used || !now.Before(over.Add(keepAliveBlind))) {
 		return s.gap(fleet.Because(ReasonKeepAliveUsed, fleet.Values{"why": fleet.Nested(why)}))
 	}

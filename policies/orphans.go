@@ -31,8 +31,8 @@ const (
 type Orphans struct {
 	Common
 	Kinds     []fleet.ThingKind // KindDisk, KindPublicIP, KindImage, and KindInstance for stopped ones
-	UnusedFor time.Duration // zero: nothing is deleted
-	Then      fleet.Action // Keep tells only; Delete
+	UnusedFor time.Duration     // zero: nothing is deleted
+	Then      fleet.Action      // Keep tells only; Delete
 }
 
 // Name is the rule's name in the configuration.
@@ -86,7 +86,7 @@ func (o Orphans) one(t thing) (fleet.Verdict, *fleet.Finding) {
 	}
 	told := r.Ref.Kind == fleet.KindDisk || r.Ref.Kind == fleet.KindPublicIP // by the platform
 	if told && o.Then == fleet.Delete && o.UnusedFor > 0 {
-		return t.wish(fleet.Delete, fleet.Because(ReasonOrphanDelete, values)), nil
+		return t.delete(fleet.Because(ReasonOrphanDelete, values)), nil
 	}
 	why := fleet.Because(ReasonOrphan, values)
 	if !told {

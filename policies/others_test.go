@@ -20,6 +20,8 @@ func others(c policies.Common) []policies.Policy {
 		policies.OffHours{Common: c, Window: 4 * time.Hour, Then: fleet.Stop},
 		policies.OffHours{Common: c, Window: time.Hour, IfBusy: policies.IfBusyForce, WaitMax: 10 * time.Minute, Then: fleet.Stop},
 		policies.Lifetime{Common: c, Max: time.Hour, Then: fleet.Stop},
+		policies.Orphans{Common: c, Kinds: []fleet.ThingKind{fleet.KindInstance}, UnusedFor: time.Hour},
+		policies.Expiry{Common: c, Remind: []time.Duration{2 * time.Hour, time.Hour}, KeepAlive: &policies.KeepAlive{Before: 90 * time.Minute, For: 3 * time.Minute}},
 	}
 }
 
@@ -27,7 +29,7 @@ func others(c policies.Common) []policies.Policy {
 func drawOthers(t *rapid.T) policies.View {
 	d := draw(t)
 	v := d.view
-	v.Samples, v.Open = map[fleet.Ref][]fleet.Evidence{}, map[fleet.Ref]fleet.Intent{}
+	v.Samples, v.Open, v.Starts = map[fleet.Ref][]fleet.Evidence{}, map[fleet.Ref]fleet.Intent{}, map[fleet.Ref]fleet.Intent{}
 	if !v.Due.IsZero() {
 		v.Due = base.Add(-time.Duration(rapid.IntRange(0, 99).Draw(t, "since the tick")-2) * time.Minute)
 	}
@@ -49,6 +51,7 @@ func drawOthers(t *rapid.T) policies.View {
 				v.Samples[i.Ref] = append(v.Samples[i.Ref], restful("ssh", base.Add(time.Duration(m-39)*30*time.Second)))
 			}
 		}
+		drawEnds(t, i, v.Starts)
 		if rapid.Bool().Draw(t, "open") {
 			v.Open[i.Ref] = fleet.Intent{
 				Ref: i.Ref, Boot: mostly(t, "intent boot", i.Boot, "b0"), Action: mostly(t, "intent", fleet.Stop, fleet.Release),

@@ -57,6 +57,9 @@ type View struct {
 	// reference.
 	Left map[fleet.Ref]fleet.Left
 
+	// Belongs gives what belongs to an instance; nil: that is not known of any.
+	Belongs func(fleet.Instance) fleet.Belongings
+
 	// Starts are the newest starts that had their effect, by instance.
 	Starts map[fleet.Ref]fleet.Intent
 

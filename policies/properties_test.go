@@ -118,7 +118,8 @@ func draw(t *rapid.T) drawn {
 		ref := refOf(fmt.Sprintf("i%d", n))
 		i := fleet.Instance{
 			Ref: ref, Boot: mostly[fleet.Boot](t, "boot", "b1", ""),
-			Name: mostly(t, "name", "", "unmatched"),
+			Name:   mostly(t, "name", "", "unmatched"),
+			Charge: fleet.Charge{Type: mostly(t, "charge", fleet.ChargeOnDemand, fleet.ChargeSpot)},
 			State: mostly(t, "state", rapid.SampledFrom([]fleet.State{fleet.StateRunning, fleet.StateStopped}).Draw(t, "settled"),
 				fleet.StateStarting, fleet.StateStopping, fleet.StateUnknown),
 			OnStop: fleet.OnStop{

@@ -3,6 +3,7 @@ package policies_test
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,6 +44,7 @@ type policyYAML struct {
 	Data     string `yaml:"data"`
 	Warn     string `yaml:"warn"` // 10m unless given
 	WarnData string `yaml:"warn_release"`
+	Export   bool   `yaml:"export"` // its data is exported before a release
 
 	// Of idle.
 	For            string  `yaml:"for"`
@@ -61,6 +63,20 @@ type policyYAML struct {
 
 	// Of lifetime.
 	Max string `yaml:"max"`
+
+	// Of snapshots and orphans.
+	Kinds     []string          `yaml:"kinds"` // as of references; snapshots or disks and addresses unless given
+	Label     map[string]string `yaml:"label"` // it matches by; what has no labels read cannot be matched
+	OlderThan string            `yaml:"older_than"`
+	KeepLast  int               `yaml:"keep_last"`
+	UnusedFor string            `yaml:"unused_for"`
+
+	// Of expiry.
+	Remind    []string `yaml:"remind"`
+	KeepAlive *struct {
+		Before string `yaml:"before"`
+		For    string `yaml:"for"`
+	} `yaml:"keepalive"`
 }
 
 // policy builds what a story's configuration stands for.
@@ -86,9 +102,54 @@ func (p policyYAML) policy(t *testing.T) policies.Policy {
 		}
 	case "lifetime":
 		return policies.Lifetime{Common: common, Max: span(t, p.Max), Then: then}
+	case "snapshots":
+		return policies.Snapshots{
+			Common: common, Kinds: p.kinds(fleet.KindSnapshot), OlderThan: span(t, p.OlderThan), KeepLast: p.KeepLast,
+		}
+	case "orphans":
+		return policies.Orphans{
+			Common: common, Kinds: p.kinds(fleet.KindDisk, fleet.KindPublicIP, fleet.KindInstance),
+			UnusedFor: span(t, cmp.Or(p.UnusedFor, "24h")), Then: action(t, p.Then),
+		}
+	case "expiry":
+		out := policies.Expiry{Common: common}
+		for _, d := range p.Remind {
+			out.Remind = append(out.Remind, span(t, d))
+		}
+		if p.KeepAlive != nil {
+			out.KeepAlive = &policies.KeepAlive{Before: span(t, p.KeepAlive.Before), For: span(t, p.KeepAlive.For)}
+		}
+		return out
 	}
 	t.Fatalf("%q is no type of policy", p.Type)
 	return nil
+}
+
+func (p policyYAML) kinds(usual ...fleet.ThingKind) []fleet.ThingKind {
+	var out []fleet.ThingKind
+	for _, word := range p.Kinds {
+		out = append(out, fleet.ThingKind(word))
+	}
+	if len(out) == 0 {
+		return usual
+	}
+	return out
+}
+
+// match selects by id and labels.
+func (p policyYAML) match(i fleet.Instance) (bool, error) {
+	switch {
+	case p.Unreadable != "":
+		return false, errors.New(p.Unreadable)
+	case len(p.Label) > 0 && slices.Contains(i.Unread, "labels"):
+		return false, errors.New("labels could not be read")
+	}
+	for key, value := range p.Label {
+		if i.Labels[key] != value {
+			return false, nil
+		}
+	}
+	return strings.HasPrefix(i.Ref.ID, p.Names), nil
 }
 
 // training builds the policy that a story's configuration stands for.
@@ -96,13 +157,7 @@ func (p policyYAML) training(t *testing.T) policies.Training {
 	t.Helper()
 	out := policies.Training{
 		Common: policies.Common{
-			Name: p.Name,
-			Match: func(i fleet.Instance) (bool, error) {
-				if p.Unreadable != "" {
-					return false, errors.New(p.Unreadable)
-				}
-				return strings.HasPrefix(i.Ref.ID, p.Names), nil
-			},
+			Name: p.Name, Match: p.match,
 			Terms: fleet.Terms{Mode: fleet.Mode(cmp.Or(p.Mode, "enforce")), Discard: p.Data == "discard"},
 		},
 		Grace: span(t, cmp.Or(p.Grace, "5m")),
@@ -118,6 +173,9 @@ func (p policyYAML) training(t *testing.T) policies.Training {
 		ReleaseUnproven: p.Unproven,
 		Log:             p.Log,
 		Asked:           p.Asked,
+	}
+	if p.Export {
+		out.Terms.Data = &fleet.DataTerms{Export: &fleet.Export{Run: "copy", Timeout: time.Minute}}
 	}
 	if line := p.Success.Log.Line; line != "" {
 		out.Success.Log.Match = func(s string) bool { return strings.Contains(s, line) }

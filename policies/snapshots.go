@@ -84,8 +84,8 @@ func (s Snapshots) one(t thing, last time.Time) fleet.Verdict {
 	}
 	values := perDay(fleet.Values{"age": fleet.Span(age), "limit": fleet.Span(s.OlderThan)}, r.Price)
 	if s.KeepLast == 0 {
-		return t.wish(fleet.Delete, fleet.Because(ReasonSnapshotOld, values))
+		return t.delete(fleet.Because(ReasonSnapshotOld, values))
 	}
 	values["keep"], values["source"] = fleet.Number(float64(s.KeepLast)), fleet.Text(r.Source.ID)
-	return t.wish(fleet.Delete, fleet.Because(ReasonSnapshotSpare, values))
+	return t.delete(fleet.Because(ReasonSnapshotSpare, values))
 }

@@ -112,7 +112,11 @@ func tell(t *testing.T, w world, ps []policyYAML, moments []string) string {
 			}
 			verdicts = append(verdicts, r.Verdicts...)
 		}
-		instances := slices.SortedFunc(slices.Values(v.Things.Instances), func(a, b fleet.Instance) int {
+		instances := slices.Clone(v.Things.Instances)
+		for _, r := range v.Things.Resources {
+			instances = append(instances, r.Subject())
+		}
+		slices.SortFunc(instances, func(a, b fleet.Instance) int {
 			return fleet.CompareRefs(a.Ref, b.Ref)
 		})
 		for _, i := range instances {

@@ -133,16 +133,18 @@ func (s *subject) wish(goal fleet.Action, g fleet.Ground, why fleet.Reason) flee
 }
 
 // wishAsFar wishes for a goal as far as the data may go with it: a release that
-// would destroy some becomes a stop, if that keeps all; else the instance is
-// kept, which is told once in a period of the Boot.
+// would destroy some that nobody secures becomes a stop, if that keeps all; else the
+// instance is kept, which is told once in a period of the Boot.
 func (s *subject) wishAsFar(goal fleet.Action, g fleet.Ground, period string, why fleet.Reason) fleet.Verdict {
 	switch {
-	case goal != fleet.Release || s.Terms.Discard:
+	case len(s.Terms.Data.Ways()) > 0 && s.letsGo(goal) && !s.Terms.Discard:
+		return s.wishSecured(goal, g, period, why)
+	case goal != fleet.Release || s.Terms.Discard || s.releaseKeepsAll():
 		return s.wish(goal, g, why)
 	case s.instance.OnStop.KeepsData == fleet.KeepsAll:
-		return s.wish(fleet.Stop, g, fleet.Because(ReasonStopForData, fleet.Values{"why": fleet.Nested(why)}))
+		return s.wish(fleet.Stop, g, fleet.Because(ReasonStopForData, fleet.Values{"why": fleet.Nested(why), "lost": s.lost()}))
 	}
-	kept := fleet.Because(ReasonKeptForData, fleet.Values{"why": fleet.Nested(why)})
+	kept := fleet.Because(ReasonKeptForData, fleet.Values{"why": fleet.Nested(why), "lost": s.lost()})
 	s.tell(ConditionKeptForData, period, kept)
 	return s.keep(kept)
 }
@@ -201,13 +203,19 @@ func (s *subject) stopped(runs iter.Seq[*fleet.Run], allows func(fleet.Ground) f
 		return cmp.Or(a.EndedAt.Compare(b.EndedAt), cmp.Compare(goal(b), goal(a)),
 			strings.Compare(a.Run, b.Run), cmp.Compare(a.Outcome, b.Outcome), cmp.Compare(b.Goal, a.Goal))
 	})
-	if goal(g) != fleet.Release || !s.Terms.Discard {
+	secures := !s.Terms.Discard && len(s.Terms.Data.Ways()) > 0
+	switch {
+	case secures && allows(g) == fleet.Release && s.wanted(g):
+	case goal(g) != fleet.Release || !s.Terms.Discard && !s.releaseKeepsAll():
 		return done
 	}
 	for r := range runs {
 		if r.StartedAt.After(g.EndedAt) {
 			return done
 		}
+	}
+	if secures {
+		return s.stoppedSecured(g, why(g))
 	}
 	return s.wish(fleet.Release, g, why(g))
 }

@@ -82,9 +82,9 @@ func (t thing) until(at time.Time, why fleet.Reason) fleet.Verdict {
 	return v
 }
 
-func (t thing) wish(goal fleet.Action, why fleet.Reason) fleet.Verdict {
+func (t thing) delete(why fleet.Reason) fleet.Verdict {
 	v := t.keep(why)
-	v.Goal, v.Due = goal, t.view.Due
+	v.Goal, v.Due = fleet.Delete, t.view.Due
 	return v
 }
 

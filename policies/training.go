@@ -70,7 +70,7 @@ func (t Training) Name() string { return t.Common.Name }
 // only on the ground journaled with the stop of that same Boot. Whatever cannot
 // be told is a Keep.
 func (t Training) Decide(v View) Result {
-	return t.each(&v, func(s *subject) fleet.Verdict {
+	return t.withLeft(&v, func(s *subject) fleet.Verdict {
 		tr := trainee{subject: s, policy: &t}
 		tr.onSpot()
 		if kept, ok := s.notNow(); ok {
@@ -89,9 +89,9 @@ func (s trainee) onSpot() {
 	if s.instance.Charge.Type != fleet.ChargeSpot || !s.instance.State.Up() || s.Terms.Data != nil && s.Terms.Data.Export != nil {
 		return
 	}
-	for r := range s.concerning() {
+	for _, r := range s.runs() {
 		if r.Open() {
-			s.tell(ConditionSpotNoExport, r.ID, fleet.Because(ReasonSpotNoExport, told(*r)))
+			s.tell(ConditionSpotNoExport, r.ID, fleet.Because(ReasonSpotNoExport, told(r)))
 		}
 	}
 }
@@ -179,9 +179,14 @@ func (s trainee) speaksForItself(last fleet.Run, j fleet.Judgement) bool {
 	return true
 }
 
+// ending is what is known of the end of a run.
+func (s trainee) ending(last fleet.Run, runs []fleet.Run) ending {
+	return ending{last: last, overlapping: overlapping(last, runs), facts: s.view.Facts[s.instance.Ref]}
+}
+
 // ended answers for an instance at rest whose last run is over.
 func (s trainee) ended(last fleet.Run, runs []fleet.Run) fleet.Verdict {
-	end := ending{last: last, overlapping: overlapping(last, runs), facts: s.view.Facts[s.instance.Ref]}
+	end := s.ending(last, runs)
 	outcome, why := s.policy.Success.outcome(end)
 	if s.policy.Asked && outcome == fleet.OutcomeSucceeded && last.ExitCode != nil {
 		why = fleet.Because(ReasonSucceededExit, fleet.Values{"exit": fleet.Number(float64(*last.ExitCode))})

@@ -23,6 +23,11 @@ type world struct {
 	Cannot    []string       `yaml:"cannot"`   // actions the platform does not have
 	Required  *[]string      `yaml:"required"` // sources; ssh unless given
 	Open      []openYAML     `yaml:"open"`     // announced stops
+	Secured   []securedYAML  `yaml:"secured"`  // exports
+
+	Resources []resourceYAML `yaml:"resources"`
+	Lists     []listYAML     `yaml:"lists"`
+	Starts    []startYAML    `yaml:"starts"` // done ones
 }
 
 type instanceYAML struct {
@@ -35,6 +40,16 @@ type instanceYAML struct {
 	Billing   string `yaml:"ends_billing"`
 	GPUs      int    `yaml:"gpus"`
 	Protected bool   `yaml:"protected"`
+
+	Charge   string   `yaml:"charge"`   // on-demand unless given
+	Ends     string   `yaml:"ends"`     // of a period
+	Stopped  string   `yaml:"stopped"`  // since when
+	Stops    string   `yaml:"stops"`    // a platform timer
+	Releases string   `yaml:"releases"` // the platform's own deletion
+	Price    string   `yaml:"price"`
+	Costs    string   `yaml:"still_costs"`
+	Unread   []string `yaml:"unread"`
+	Unable   []string `yaml:"unable"` // actions that cannot be done to this one
 }
 
 type lookYAML struct {
@@ -97,6 +112,18 @@ type groundYAML struct {
 	Goal    string `yaml:"goal"`
 }
 
+type securedYAML struct {
+	Of     string `yaml:"of"`
+	Policy string `yaml:"policy"`
+	Boot   string `yaml:"boot"`
+	Run    string `yaml:"run"`
+	Began  string `yaml:"began"`
+	Ended  string `yaml:"ended"` // none: it was interrupted
+	Why    string `yaml:"why"`   // why it failed; it did not unless given
+	Tries  int    `yaml:"tries"`
+	Void   string `yaml:"void"` // when work was seen after it
+}
+
 type openYAML struct {
 	Of     string `yaml:"of"`
 	Boot   string `yaml:"boot"`
@@ -110,21 +137,44 @@ func clock(t *testing.T, s string) time.Time {
 	if s == "" {
 		return time.Time{}
 	}
+	if strings.Contains(s, "T") {
+		at, err := time.Parse(time.RFC3339, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	// A time of day is one of 1 March 2026.
+	date, of, dated := strings.Cut(s, "_")
+	if !dated {
+		date, of = "2026-03-01", s
+	}
 	layout := "15:04"
-	if strings.Count(s, ":") == 2 {
+	if strings.Count(of, ":") == 2 {
 		layout = time.TimeOnly
 	}
-	at, err := time.Parse(layout, s)
+	day, err := time.Parse(time.DateOnly, date)
+	if err != nil {
+		t.Fatalf("%q begins with no date: %v", s, err)
+	}
+	at, err := time.Parse(layout, of)
 	if err != nil {
 		t.Fatalf("%q is not a time of day: %v", s, err)
 	}
-	return at.AddDate(2026, 2, 1)
+	return day.Add(at.Sub(at.Truncate(24 * time.Hour)))
 }
 
 func span(t *testing.T, s string) time.Duration {
 	t.Helper()
 	if s == "" {
 		return 0
+	}
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		n, err := strconv.Atoi(days)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return time.Duration(n) * 24 * time.Hour
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil {
@@ -243,7 +293,9 @@ func (w world) at(t *testing.T, now time.Time, ps []policyYAML) policies.View {
 		Activity: map[fleet.Ref]fleet.Judgement{}, Facts: map[fleet.Ref]fleet.Facts{},
 		Runs: map[fleet.Ref][]fleet.Run{}, Grounds: map[fleet.Ref][]fleet.Ground{},
 		Samples: map[fleet.Ref][]fleet.Evidence{}, Open: map[fleet.Ref]fleet.Intent{},
+		Starts: w.starts(t, now), Secured: map[fleet.Ref][]fleet.Secured{},
 	}
+	v.Things.Resources, v.Things.Lists = w.resources(t, now), w.lists(t, now)
 	for _, o := range w.Open {
 		if clock(t, o.From).After(now) {
 			continue
@@ -259,11 +311,16 @@ func (w world) at(t *testing.T, now time.Time, ps []policyYAML) policies.View {
 			continue
 		}
 		current[refOf(i.ID)] = fleet.Instance{
-			Ref: refOf(i.ID), Boot: bootOf(i.Boot), State: fleet.State(cmp.Or(i.State, "running")),
+			Price: price(t, i.Price),
+			Ref:   refOf(i.ID), Boot: bootOf(i.Boot), State: fleet.State(cmp.Or(i.State, "running")),
 			StartedAt: clock(t, i.Started), GPU: fleet.GPU{Count: i.GPUs}, Protected: i.Protected,
 			OnStop: fleet.OnStop{
 				KeepsData: fleet.Keeps(cmp.Or(i.Keeps, "all")), EndsBilling: fleet.Tri(cmp.Or(i.Billing, "yes")),
+				StillCosts: price(t, i.Costs),
 			},
+			Charge:    fleet.Charge{Type: fleet.ChargeType(cmp.Or(i.Charge, "on-demand")), End: clock(t, i.Ends)},
+			StoppedAt: clock(t, i.Stopped), StopsAt: clock(t, i.Stops), ReleasesAt: clock(t, i.Releases),
+			Unread: i.Unread, Cannot: unable(t, i.Unable),
 		}
 	}
 	for _, r := range w.Runs {
@@ -302,6 +359,25 @@ func (w world) at(t *testing.T, now time.Time, ps []policyYAML) policies.View {
 			EndedAt: clock(t, g.Ended), Goal: action(t, g.Goal),
 		})
 	}
+	for _, e := range w.Secured {
+		if clock(t, e.Began).After(now) {
+			continue
+		}
+		one := fleet.Secured{
+			Ref: refOf(e.Of), Boot: bootOf(e.Boot), Policy: e.Policy, By: fleet.SecuredByExport, Run: e.Run,
+			StartedAt: clock(t, e.Began), Tries: max(e.Tries, 1),
+		}
+		if ended := clock(t, e.Ended); !ended.IsZero() && !ended.After(now) {
+			one.EndedAt, one.OK = ended, e.Why == ""
+			if !one.OK {
+				one.Why = fleet.Because("export.failed", fleet.Values{"status": fleet.Number(1), "said": fleet.Text(e.Why)})
+			}
+		}
+		if void := clock(t, e.Void); !void.IsZero() && !void.After(now) {
+			one.VoidAt = void
+		}
+		v.Secured[one.Ref] = append(v.Secured[one.Ref], one)
+	}
 	required := []string{"ssh"}
 	if w.Required != nil {
 		required = *w.Required
@@ -311,6 +387,18 @@ func (w world) at(t *testing.T, now time.Time, ps []policyYAML) policies.View {
 		v.Activity[ref] = signals.Fuse(now, i, latest[ref], v.Runs[ref], required)
 	}
 	return v
+}
+
+func price(t *testing.T, s string) fleet.Price {
+	t.Helper()
+	if s == "" {
+		return fleet.Price{}
+	}
+	m, err := fleet.ParseMoney(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fleet.Price{PerHour: m, Source: fleet.PriceProvider}
 }
 
 func (w world) can(t *testing.T) func(fleet.Action) bool {

@@ -21,6 +21,8 @@ const (
 	ReasonDataUnsure      fleet.Code = "guard.data-unsure"
 	ReasonDataDiscarded   fleet.Code = "guard.data-discarded"
 	ReasonDataSecured     fleet.Code = "guard.data-secured"
+	ReasonDataKept        fleet.Code = "guard.data-kept"
+	ReasonDataToSecure    fleet.Code = "guard.data-to-secure"
 	ReasonProtected       fleet.Code = "guard.protected"
 	ReasonUnreadable      fleet.Code = "guard.unreadable"
 	ReasonCeiling         fleet.Code = "guard.ceiling"
@@ -39,6 +41,7 @@ const (
 	ReasonDryRun          fleet.Code = "guard.dry-run"
 	ReasonEnforce         fleet.Code = "guard.enforce"
 	ReasonByHand          fleet.Code = "guard.by-hand"
+	ReasonHurried         fleet.Code = "guard.hurried"
 )
 
 // NobodyHeard is how long after the end of the warning time a data-keeping stop
@@ -48,6 +51,10 @@ const NobodyHeard = 10 * time.Minute
 func fine() Ruling { return Ruling{Answer: Allow, Reason: fleet.Because(ReasonFine, nil)} }
 
 func byHand() Ruling { return Ruling{Answer: Allow, Reason: fleet.Because(ReasonByHand, nil)} }
+
+func hurried() Ruling {
+	return Ruling{Answer: Allow, Reason: fleet.Because(ReasonHurried, nil)}
+}
 
 func capability(in Input) Ruling {
 	if in.Action == fleet.Keep || !in.Can {
@@ -98,20 +105,27 @@ func charge(in Input) Ruling {
 }
 
 // data refuses an act that destroys data unless every wish says that it may go. A
-// release by hand says so itself; a stop does not.
+// release by hand says so itself; a stop does not. Where it is to be secured right
+// before the act, that waits for it.
 func data(in Input) Ruling {
 	if !in.effect().Destroys() {
 		return fine()
 	}
-	mayGo, secured := len(in.Terms) > 0, false
+	mayGo, secured, waits := len(in.Terms) > 0, false, false
 	for n, t := range in.Terms {
 		safe := t.Data != nil && n < len(in.Secured) && in.Secured[n]
-		mayGo = mayGo && (t.Discard || safe)
+		soon := !safe && !t.Discard && t.Data != nil && n < len(in.ToSecure) && in.ToSecure[n]
+		mayGo = mayGo && (t.Discard || safe || soon)
 		secured = secured || safe
+		waits = waits || soon
 	}
 	switch {
+	case mayGo && waits:
+		return Ruling{Answer: Wait, Reason: fleet.Because(ReasonDataToSecure, nil)}
 	case mayGo && secured:
 		return Ruling{Answer: Allow, Reason: fleet.Because(ReasonDataSecured, nil)}
+	case in.KeepsAll && in.Action == fleet.Release && in.Thing.OnRelease.KeepsData == fleet.KeepsAll:
+		return Ruling{Answer: Allow, Reason: fleet.Because(ReasonDataKept, nil)}
 	case mayGo, in.ByHand && in.Action.Destroys():
 		return Ruling{Answer: Allow, Reason: fleet.Because(ReasonDataDiscarded, nil)}
 	}
@@ -121,8 +135,12 @@ func data(in Input) Ruling {
 	return Ruling{Reason: fleet.Because(ReasonDataLost, nil)}
 }
 
+// startsByHand reports whether a person powers something on, which destroys nothing and
+// stops nothing. What a policy powers on it must be able to power off again.
+func startsByHand(in Input) bool { return in.Action == fleet.Start && in.ByHand }
+
 func protection(in Input) Ruling {
-	if in.Action == fleet.Start {
+	if startsByHand(in) {
 		return fine()
 	}
 	if in.Protected.Unreadable {
@@ -140,7 +158,7 @@ func ceiling(in Input) Ruling {
 		ceilings = append(ceilings, Ceiling{AtMost: t.AtMost, From: "policy"})
 	}
 	for _, c := range ceilings {
-		if effect := in.effect(); c.AtMost != fleet.Keep && effect != fleet.Start && effect > c.AtMost {
+		if effect := in.effect(); c.AtMost != fleet.Keep && !startsByHand(in) && max(effect, fleet.Stop) > c.AtMost {
 			return Ruling{Reason: fleet.Because(ReasonCeiling, fleet.Values{
 				"at_most": fleet.Nested(ActionReason(c.AtMost)), "from": fleet.Text(c.From),
 			})}
@@ -150,7 +168,7 @@ func ceiling(in Input) Ruling {
 }
 
 func hold(in Input) Ruling {
-	if in.Action == fleet.Start {
+	if startsByHand(in) {
 		return fine()
 	}
 	for _, h := range in.Holds {
@@ -170,8 +188,11 @@ func hold(in Input) Ruling {
 // were promised. If no channel accepts it in time, a stop that keeps all data
 // goes on, and says so; anything else waits.
 func warning(in Input) Ruling {
-	if in.ByHand {
+	switch {
+	case in.ByHand:
 		return byHand()
+	case in.Hurried:
+		return hurried()
 	}
 	if in.CreatedAt.IsZero() {
 		return Ruling{Answer: Wait, Reason: fleet.Because(ReasonNotAnnounced, fleet.Values{"warn": fleet.Span(in.Warn)})}
@@ -199,8 +220,11 @@ func warning(in Input) Ruling {
 }
 
 func cooldown(in Input) Ruling {
-	if in.ByHand {
+	switch {
+	case in.ByHand:
 		return byHand()
+	case in.Hurried:
+		return hurried()
 	}
 	var wait time.Duration
 	for _, t := range in.Terms {

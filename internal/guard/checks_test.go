@@ -25,6 +25,15 @@ func allowed() Input {
 	}
 }
 
+// exports turns the stop into a release before which data is secured: it was, or it
+// will be.
+func exports(is, will bool) func(*Input) {
+	return both(released, func(in *Input) {
+		in.Terms[0].Discard, in.Terms[0].Data = false, &fleet.DataTerms{Export: &fleet.Export{}}
+		in.Secured, in.ToSecure = []bool{is}, []bool{will}
+	})
+}
+
 // released turns the stop into a release whose data may go.
 func released(in *Input) {
 	in.Action, in.Effect = fleet.Release, fleet.Release
@@ -105,15 +114,33 @@ func TestEveryBranchOfEveryCheck(t *testing.T) {
 		{"a release that only one of two says", "data", both(released, func(in *Input) { in.Terms = append(in.Terms, fleet.Terms{}) }), Refuse, ReasonDataLost, time.Time{}},
 		{"a release by hand says so itself", "data", both(released, byTheHand), Allow, ReasonDataDiscarded, time.Time{}},
 		{"a stop by hand does not say that data may go", "data", both(keeps(fleet.KeepsNone), byTheHand), Refuse, ReasonDataLost, time.Time{}},
+		{"a release whose data was secured", "data", exports(true, false), Allow, ReasonDataSecured, time.Time{}},
+		{"a release whose data is to be secured first", "data", exports(false, true), Wait, ReasonDataToSecure, time.Time{}},
+		{"a release whose data could not be secured", "data", exports(false, false), Refuse, ReasonDataLost, time.Time{}},
+		{"a release of which nobody says whether its data was secured", "data", both(exports(true, true), func(in *Input) {
+			in.Secured, in.ToSecure = nil, nil
+		}), Refuse, ReasonDataLost, time.Time{}},
+		{"a release whose data was secured for one of two", "data", both(exports(true, false), func(in *Input) {
+			in.Terms, in.Secured = append(in.Terms, in.Terms[0]), append(in.Secured, false)
+		}), Refuse, ReasonDataLost, time.Time{}},
+		{"a release whose data one secures and another asks nothing of", "data", both(exports(false, true), func(in *Input) {
+			in.Terms = append(in.Terms, fleet.Terms{})
+		}), Refuse, ReasonDataLost, time.Time{}},
+		{"a release whose data one secures and another lets go", "data", both(exports(false, true), func(in *Input) {
+			in.Terms = append(in.Terms, fleet.Terms{Discard: true})
+		}), Wait, ReasonDataToSecure, time.Time{}},
 		{"a release whose effect was not filled in", "data", func(in *Input) { in.Action, in.Effect = fleet.Release, fleet.Keep }, Refuse, ReasonDataLost, time.Time{}},
 
 		{"not protected", "protection", func(*Input) {}, Allow, ReasonFine, time.Time{}},
 		{"protected", "protection", func(in *Input) { in.Protected.By = fleet.Because("app.protect-label", nil) }, Refuse, ReasonProtected, time.Time{}},
 		{"unreadable is protected", "protection", func(in *Input) { in.Protected.Unreadable = true }, Refuse, ReasonUnreadable, time.Time{}},
 		{"protected, by hand", "protection", both(byTheHand, func(in *Input) { in.Protected.Unreadable = true }), Refuse, ReasonUnreadable, time.Time{}},
-		{"a start of a protected instance", "protection", func(in *Input) {
-			in.Action, in.Effect, in.Protected.Unreadable = fleet.Start, fleet.Start, true
+		{"a start of a protected instance by hand", "protection", func(in *Input) {
+			in.Action, in.Effect, in.Protected.Unreadable, in.ByHand = fleet.Start, fleet.Start, true, true
 		}, Allow, ReasonFine, time.Time{}},
+		{"a policy's start of what it could not stop", "protection", func(in *Input) {
+			in.Action, in.Effect, in.Protected.Unreadable = fleet.Start, fleet.Start, true
+		}, Refuse, ReasonUnreadable, time.Time{}},
 
 		{"no ceiling", "ceiling", func(*Input) {}, Allow, ReasonFine, time.Time{}},
 		{"a stop under a ceiling of stop", "ceiling", func(in *Input) { in.Ceiling.AtMost = fleet.Stop }, Allow, ReasonFine, time.Time{}},
@@ -122,9 +149,12 @@ func TestEveryBranchOfEveryCheck(t *testing.T) {
 		{"a stop over the lowest ceiling", "ceiling", func(in *Input) { in.Ceiling.AtMost = fleet.Start }, Refuse, ReasonCeiling, time.Time{}},
 		{"a policy's own ceiling", "ceiling", both(released, term(func(t *fleet.Terms) { t.AtMost = fleet.Stop })), Refuse, ReasonCeiling, time.Time{}},
 		{"a release over a ceiling by hand", "ceiling", both(released, byTheHand, func(in *Input) { in.Ceiling.AtMost = fleet.Stop }), Refuse, ReasonCeiling, time.Time{}},
-		{"a start is under every ceiling", "ceiling", func(in *Input) {
-			in.Action, in.Effect, in.Ceiling.AtMost = fleet.Start, fleet.Start, fleet.Start
+		{"a start by hand is under every ceiling", "ceiling", func(in *Input) {
+			in.Action, in.Effect, in.Ceiling.AtMost, in.ByHand = fleet.Start, fleet.Start, fleet.Start, true
 		}, Allow, ReasonFine, time.Time{}},
+		{"a policy's start under a ceiling that forbids its stop", "ceiling", func(in *Input) {
+			in.Action, in.Effect, in.Ceiling.AtMost = fleet.Start, fleet.Start, fleet.Start
+		}, Refuse, ReasonCeiling, time.Time{}},
 
 		{"not held", "hold", func(*Input) {}, Allow, ReasonFine, time.Time{}},
 		{"held", "hold", hold(time.Second), Refuse, ReasonHeld, time.Time{}},
@@ -133,7 +163,8 @@ func TestEveryBranchOfEveryCheck(t *testing.T) {
 		{"held by hand against a hand", "hold", both(byTheHand, hold(hour)), Refuse, ReasonHeld, time.Time{}},
 		{"held inside the box", "hold", func(in *Input) { in.BoxHold = noon.Add(time.Second) }, Refuse, ReasonHeldInBox, time.Time{}},
 		{"a hold inside that ends now", "hold", func(in *Input) { in.BoxHold = noon }, Allow, ReasonFine, time.Time{}},
-		{"a start of a held instance", "hold", both(hold(hour), func(in *Input) { in.Action, in.Effect = fleet.Start, fleet.Start }), Allow, ReasonFine, time.Time{}},
+		{"a start of a held instance by hand", "hold", both(hold(hour), func(in *Input) { in.Action, in.Effect, in.ByHand = fleet.Start, fleet.Start, true }), Allow, ReasonFine, time.Time{}},
+		{"a policy's start of a held instance", "hold", both(hold(hour), func(in *Input) { in.Action, in.Effect = fleet.Start, fleet.Start }), Refuse, ReasonHeld, time.Time{}},
 
 		{"warned and waited", "warning", func(*Input) {}, Allow, ReasonWarned, time.Time{}},
 		{"not announced", "warning", func(in *Input) { in.CreatedAt = time.Time{} }, Wait, ReasonNotAnnounced, time.Time{}},

@@ -65,7 +65,10 @@ type Input struct {
 	// as a release.
 	Effect fleet.Action
 	ByHand bool
-	Money  bool
+	// Hurried says that a person who was shown the act wants it now: only the warning
+	// and the cooldown are skipped.
+	Hurried bool
+	Money   bool
 
 	Can         bool // the account has the capability
 	AccountMode fleet.Mode
@@ -74,6 +77,12 @@ type Input struct {
 	// Secured says for each of the Terms whether the data was secured as it asks;
 	// shorter: not.
 	Secured []bool
+	// ToSecure says for each of the Terms whether that is still to be done, right before
+	// the act; shorter: not.
+	ToSecure []bool
+	// KeepsAll says that the act, a release, is known to destroy no data: neither that of
+	// the thing itself nor a disk.
+	KeepsAll bool
 	// FileMode is the file's mode, for commands.
 	FileMode fleet.Mode
 

@@ -76,12 +76,12 @@ func TestWhatIsNeverAllowed(t *testing.T) {
 	}{
 		{"nothing to do", func(in Input) bool { return in.Action == fleet.Keep }},
 		{"the platform cannot", func(in Input) bool { return !in.Can }},
-		{"protected", func(in Input) bool { return in.Action != fleet.Start && !in.Protected.By.IsZero() }},
-		{"unreadable", func(in Input) bool { return in.Action != fleet.Start && in.Protected.Unreadable }},
+		{"protected", func(in Input) bool { return !startsByHand(in) && !in.Protected.By.IsZero() }},
+		{"unreadable", func(in Input) bool { return !startsByHand(in) && in.Protected.Unreadable }},
 		{"held", func(in Input) bool {
-			return in.Action != fleet.Start && len(in.Holds) > 0 && in.Holds[0].Until.After(in.Now)
+			return !startsByHand(in) && len(in.Holds) > 0 && in.Holds[0].Until.After(in.Now)
 		}},
-		{"held inside", func(in Input) bool { return in.Action != fleet.Start && in.BoxHold.After(in.Now) }},
+		{"held inside", func(in Input) bool { return !startsByHand(in) && in.BoxHold.After(in.Now) }},
 		{"a ceiling", func(in Input) bool {
 			return in.Action > fleet.Start && in.Ceiling.AtMost != fleet.Keep && in.Action > in.Ceiling.AtMost
 		}},
@@ -148,6 +148,10 @@ func TestAHandSkipsFourChecksAndNoOther(t *testing.T) {
 			case "data": // a release by hand says itself that data may go
 				if hand.Answer > asked[n].Answer && !in.Action.Destroys() {
 					t.Errorf("data lets a hand pass: %+v", in)
+				}
+			case "protection", "ceiling", "hold": // a hand may power on whatever it is
+				if hand.Answer != asked[n].Answer && in.Action != fleet.Start {
+					t.Errorf("%s says %s to a hand and %s to a policy", hand.Check, hand.Answer, asked[n].Answer)
 				}
 			default:
 				if hand.Answer != asked[n].Answer {

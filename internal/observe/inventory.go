@@ -255,7 +255,7 @@ func (v *Inventory) save(ctx context.Context, question uint64, changed map[fleet
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for ref, t := range changed {
-		v.things[ref], v.list = t, nil
+		v.things[ref], v.list, v.res.list = t, nil, nil
 		v.by[ref] = question
 	}
 	if scope.Scope != (fleet.Scope{}) {

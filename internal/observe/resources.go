@@ -270,6 +270,11 @@ func (v *Inventory) listResources() []*fleet.Resource {
 			users[r.Resource.Source] = append(users[r.Resource.Source], ref)
 		}
 	}
+	for ref, t := range v.things {
+		if image := t.Instance.Image; t.GoneAt.IsZero() && !image.IsZero() {
+			users[image] = append(users[image], ref)
+		}
+	}
 	for n, r := range list {
 		if by := users[r.Ref]; len(by) > 0 {
 			r = used(*r, by)
