@@ -43,7 +43,10 @@ func newestAsked(runs []fleet.Run) (newest, later *fleet.Run) {
 	}
 	for n := range runs {
 		r := &runs[n]
-		after := r.StartedAt.After(newest.StartedAt)
+		// Times come in whole seconds: one of the same second is later unless it was
+		// over by then.
+		after := r.StartedAt.After(newest.StartedAt) ||
+			r.StartedAt.Equal(newest.StartedAt) && (r.Open() || r.EndedAt.After(newest.StartedAt))
 		if r.Source == runByProcess {
 			after = !newest.Open() && r.StartedAt.After(newest.EndedAt)
 		}

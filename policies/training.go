@@ -159,7 +159,7 @@ func (s trainee) atWork(last fleet.Run) (fleet.Verdict, bool) {
 
 // speaksForItself reports whether an end file or ping stands without an Idle
 // look: nobody has seen work since, and either nobody is meant to look inside,
-// or a fresh look could read all but the cards.
+// or a fresh look could read all but how busy the cards are.
 func (s trainee) speaksForItself(last fleet.Run, j fleet.Judgement) bool {
 	if last.Source == runByProcess || last.ExitCode == nil || !last.BusyAt.IsZero() {
 		return false
@@ -176,7 +176,11 @@ func (s trainee) speaksForItself(last fleet.Run, j fleet.Judgement) bool {
 			return false
 		}
 	}
-	return true
+	// A card that does not tell how busy it is, and holds a program's memory, may be at
+	// work for somebody else.
+	return !slices.ContainsFunc(facts.Cards, func(c fleet.Card) bool {
+		return c.Utilization == nil && c.MemoryMB != nil && *c.MemoryMB >= heldMemoryMB
+	})
 }
 
 // ending is what is known of the end of a run.

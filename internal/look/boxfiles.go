@@ -20,7 +20,7 @@ const saidBytes = 1024
 
 // readRuns reads the in-box run files, one per line. A file that cannot be read
 // may be a run going on: then the reading as a whole has failed.
-func readRuns(s section, q question) ([]fleet.BoxRun, string) {
+func readRuns(s section, c clock, q question) ([]fleet.BoxRun, string) {
 	why := s.failed(q.cut)
 	if s.whole && s.status == "nohome" {
 		why = "the login has no home directory"
@@ -33,7 +33,7 @@ func readRuns(s section, q question) ([]fleet.BoxRun, string) {
 		lines = lines[:len(lines)-1] // may be a part
 	}
 	for _, line := range lines {
-		r, bad := readRun(line, q.ahead)
+		r, bad := readRun(line, c.began.Add(futureSlack), q.ahead)
 		switch {
 		case bad != "":
 			why = cmp.Or(why, bad)
@@ -51,8 +51,14 @@ func readRuns(s section, q question) ([]fleet.BoxRun, string) {
 	return runs, why
 }
 
-// readRun reads "run ID/ words", or says what is wrong with it.
-func readRun(line string, ahead time.Duration) (fleet.BoxRun, string) {
+// futureSlack is how far ahead of the box's clock a run may have begun: that clock
+// may have been set meanwhile. What is further ahead was written under another clock,
+// and says nothing of this boot.
+const futureSlack = time.Minute
+
+// readRun reads "run ID/ words", or says what is wrong with it. latest is when a run
+// can have begun, or ended, at the latest.
+func readRun(line string, latest time.Time, ahead time.Duration) (fleet.BoxRun, string) {
 	if name, locked := strings.CutPrefix(line, "locked "); locked {
 		return fleet.BoxRun{}, "run file " + Short(name) + " cannot be read"
 	}
@@ -62,9 +68,14 @@ func readRun(line string, ahead time.Duration) (fleet.BoxRun, string) {
 		return fleet.BoxRun{}, "unclear run file: " + Short(line)
 	}
 	r := fleet.BoxRun{ID: id}
+	seen := map[string]bool{}
 	for word := range strings.FieldsSeq(words) {
 		key, value, _ := strings.Cut(word, "=")
-		ok := true
+		ok := !seen[key] || key == "gone"
+		seen[key] = true
+		if !ok {
+			return fleet.BoxRun{}, "run file " + id + " says twice: " + Short(key)
+		}
 		switch key {
 		case "start":
 			r.StartedAt, ok = unix(value)
@@ -79,6 +90,9 @@ func readRun(line string, ahead time.Duration) (fleet.BoxRun, string) {
 			var err error
 			pid, err = strconv.ParseUint(value, 10, 31)
 			r.PID, ok = int(pid), err == nil
+		case "child", "pid_start", "child_start":
+			_, err := strconv.ParseUint(value, 10, 63)
+			ok = err == nil
 		case "gone":
 			r.PIDGone = true
 		case "then":
@@ -90,8 +104,13 @@ func readRun(line string, ahead time.Duration) (fleet.BoxRun, string) {
 			return fleet.BoxRun{}, "run file " + id + ": unclear " + Short(word)
 		}
 	}
-	if r.StartedAt.IsZero() {
+	switch {
+	case r.StartedAt.IsZero():
 		return fleet.BoxRun{}, "run file " + id + " has no start"
+	case r.StartedAt.After(latest) || r.EndedAt.After(latest):
+		return fleet.BoxRun{}, "run file " + id + " tells of a time that is still to come"
+	case !r.EndedAt.IsZero() && r.EndedAt.Before(r.StartedAt):
+		return fleet.BoxRun{}, "run file " + id + " ends before it starts"
 	}
 	r.StartedAt = r.StartedAt.Add(-ahead)
 	if !r.EndedAt.IsZero() {

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -28,7 +29,7 @@ func TestARunFileTellsWhatWasAskedAndSaid(t *testing.T) {
 		{"what cannot be read is left out", start + end + " said=%", "", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, bad := readRun("run r1/ "+c.words, 0)
+			got, bad := readRun("run r1/ "+c.words, time.Unix(1<<35, 0), 0)
 			if bad != "" {
 				t.Fatal(bad)
 			}

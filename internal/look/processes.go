@@ -17,6 +17,10 @@ const ticks = 100
 // lookArgs is the command line of every look, as /proc joins it.
 const lookArgs = "sh -s curfew-look"
 
+// ExportArgs is the command line of what copies data away before an act. What it
+// starts is no more a run than a look is.
+const ExportArgs = "sh -s curfew-export"
+
 // kin is what /proc/PID/stat tells of a process.
 type kin struct {
 	parent int
@@ -146,7 +150,7 @@ func looks(all map[int]string, kins map[int]kin, self, parent int) func(pid int,
 	shells := map[int]bool{self: true}
 	logins := map[int]bool{parent: true}
 	for pid, command := range all {
-		if command == lookArgs {
+		if command == lookArgs || command == ExportArgs {
 			shells[pid] = true
 			logins[kins[pid].parent] = true
 		}

@@ -42,7 +42,7 @@ func read(a answer, c clock, q question) fleet.Facts {
 	f.Sessions = append(f.Sessions, kernels...)
 	fail("jupyter", why)
 	f.Sessions = append(f.Sessions, readEditors(a["editors"], inside)...)
-	f.BoxRuns, why = readRuns(a["runs"], q)
+	f.BoxRuns, why = readRuns(a["runs"], c, q)
 	fail("runs", why)
 	f.HoldUntil, why = readHold(a["hold"], c, q)
 	fail("hold", why)

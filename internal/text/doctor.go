@@ -45,7 +45,7 @@ func doctorTexts() entries {
 		"doctor.state-newer":          {"{{.path}} was made by a newer curfew: its tables are of version {{.have}}, and this one knows {{.known}}", "{{.path}} 由更新版本的 curfew 创建：表版本 {{.have}}，当前程序只认识到 {{.known}}"},
 		"doctor.state-open-to-others": {"{{.path}} may be read by others (mode {{.mode}})", "{{.path}} 可被他人读取（权限 {{.mode}}）"},
 		"doctor.state-held":           {"{{.path}} is held by {{if .holder}}{{.holder}}{{else}}another process{{end}}, and no daemon answers", "{{.path}} 被 {{if .holder}}{{.holder}}{{else}}另一个进程{{end}} 占用，但没有守护进程应答"},
-		"doctor.do-state-rights":      {"run curfew as the user whose the file is, or give it to {{.user}}: chown {{.user}} {{.path}}*", "请用文件的属主运行 curfew，或改属主：chown {{.user}} {{.path}}*"},
+		"doctor.do-state-rights":      {"run this as the user that curfew runs as; the file is not {{.user}}'s", "请用运行 curfew 的用户执行；该文件不属于 {{.user}}"},
 		"doctor.do-state-restore":     {"stop the daemon, put the file aside with those beside it (-wal, -shm), and put back a copy; without one curfew begins anew and has forgotten holds, runs and history", "停止守护进程，把该文件连同旁边的 -wal、-shm 移走，换回备份；没有备份则从头开始，暂缓、训练记录和历史都会丢失"},
 		"doctor.do-state-newer":       {"use the newer curfew", "请使用更新版本的 curfew"},
 		"doctor.do-state-close":       {"close it: chmod 600 {{.path}}*", "请收紧权限：chmod 600 {{.path}}*"},
