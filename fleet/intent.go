@@ -46,7 +46,9 @@ type Intent struct {
 	// Goal is the furthest that was asked for; Action is the step towards it.
 	Goal Action `json:"goal"`
 	// By is "policy", or "hand:NAME" for a command.
-	By       string      `json:"by"`
+	By string `json:"by"`
+	// Hurried is who wants it now, without the warning and the cooldown; empty: nobody.
+	Hurried  string      `json:"hurried,omitempty"`
 	Money    bool        `json:"money,omitempty"`
 	State    IntentState `json:"state"`
 	Verdicts []Verdict   `json:"verdicts,omitempty"`
@@ -79,6 +81,12 @@ type Intent struct {
 	NextAt time.Time `json:"next_at,omitzero"`
 	// HeldBack is why a due intent waits (the guard's or the look's reason).
 	HeldBack Reason `json:"held_back,omitzero"`
+
+	// Secured is how the instance's data was secured before the attempt.
+	Secured []Secured `json:"secured,omitempty"`
+
+	// Belongings is what belonged to the instance before a release was sent.
+	Belongings Belongings `json:"belongings,omitzero"`
 
 	// Reached is the Boot that a start led to.
 	Reached  Boot      `json:"reached,omitempty"`

@@ -95,7 +95,7 @@ type Terms struct {
 	Refund      bool          `json:"refund,omitempty"`  // prepaid: refund
 	Discard     bool          `json:"discard,omitempty"` // data: discard
 	Money       bool          `json:"money,omitempty"`   // a money reason; counts against caps.money alone
-	NoGPU       bool          `json:"no_gpu,omitempty"`  // a start without cards, where the platform has it
+	NoGPU       bool          `json:"no_gpu,omitempty"`  // a start without cards, where the platform can; else with them
 	// Data says what must be done with an instance's data before it is released; nil:
 	// nothing.
 	Data *DataTerms `json:"data,omitempty"`

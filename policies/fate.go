@@ -36,14 +36,12 @@ func (s *subject) lost() fleet.Value {
 // LostByRelease says what data a release destroys, or may: the first disk, or a list
 // of disks that could not be read, or the instance's own; zero where all is kept.
 func LostByRelease(i fleet.Instance, b fleet.Belongings) fleet.Reason {
-	for _, d := range b.Lost() {
-		code := ReasonLostDisk
-		if d.WithInstance != fleet.Yes {
-			code = ReasonLostPerhaps
-		}
-		return fleet.Because(code, fleet.Values{"disk": fleet.Text(d.DisplayName())})
-	}
+	lost := b.Lost()
 	switch {
+	case len(lost) > 0 && lost[0].WithInstance == fleet.Yes:
+		return fleet.Because(ReasonLostDisk, fleet.Values{"disk": fleet.Text(lost[0].DisplayName())})
+	case len(lost) > 0:
+		return fleet.Because(ReasonLostPerhaps, fleet.Values{"disk": fleet.Text(lost[0].DisplayName())})
 	case b.ReleaseKeepsAll(i):
 		return fleet.Reason{}
 	case i.OnRelease.KeepsData == fleet.KeepsAll:

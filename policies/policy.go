@@ -66,6 +66,10 @@ type View struct {
 	// Open are the intents that have not ended, by instance: a policy that must
 	// not announce any more may still want to see through what it announced.
 	Open map[fleet.Ref]fleet.Intent
+
+	// Room is an empty slice to answer in, with room or without: whoever asks about
+	// many things, a few at a time, need not make it anew each time.
+	Room []fleet.Verdict
 }
 
 // Sample gives what policies read of a look that is no longer the newest: enough

@@ -47,7 +47,7 @@ func (c *Common) each(v *View, answer func(*subject) fleet.Verdict) Result {
 		return out
 	}
 	instances := inOrder(v.Things.Instances)
-	out.Verdicts = make([]fleet.Verdict, 0, len(instances))
+	out.Verdicts = slices.Grow(v.Room, len(instances))
 	s := &subject{Common: c, view: v}
 	for n := range instances {
 		i := &instances[n]

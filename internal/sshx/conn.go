@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -113,6 +114,32 @@ func (c *Conn) Tail(ctx context.Context, command string, stdin []byte, limit int
 	end := &tail{limit: limit}
 	session.Stdin, session.Stdout, session.Stderr = bytes.NewReader(stdin), end, end
 	err = session.Run(command)
+	_ = session.Close()
+	return end.bytes(), c.explain(ctx, err, nil, &capped{})
+}
+
+// Tether is [Conn.Tail] for a command that is to live no longer than the connection:
+// its standard input ends only when it has ended, or with the connection.
+func (c *Conn) Tether(ctx context.Context, command string, stdin []byte, limit int) ([]byte, error) {
+	stop := context.AfterFunc(ctx, c.drop)
+	defer stop()
+	session, err := c.client.NewSession()
+	if err != nil {
+		return nil, c.explain(ctx, err, nil, &capped{})
+	}
+	end := &tail{limit: limit}
+	session.Stdout, session.Stderr = end, end
+	in, err := session.StdinPipe()
+	if err == nil {
+		err = session.Start(command)
+	}
+	if err == nil {
+		_, err = in.Write(stdin)
+		// One that ended before it had read everything tells why itself.
+		if ended := session.Wait(); ended != nil || errors.Is(err, io.EOF) {
+			err = ended
+		}
+	}
 	_ = session.Close()
 	return end.bytes(), c.explain(ctx, err, nil, &capped{})
 }

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -84,6 +87,34 @@ func TestKeyLoginAtARealServer(t *testing.T) {
 		}
 		if out, err := c.Run(t.Context(), "echo still here", 100); err != nil || string(out) != "still here\n" {
 			t.Fatalf("afterwards %q, %v", out, err)
+		}
+	})
+	t.Run("a command on a tether lives as long as the connection", func(t *testing.T) {
+		out, err := c.Tether(t.Context(), "read -r l; echo $l; echo noise >&2; exit 3", []byte("one\n"), 12)
+		exit, ok := errors.AsType[*sshx.Exit](err)
+		if !ok || exit.Status != 3 || len(out) > 12 || !strings.Contains(string(out), "one\n") || !strings.Contains(string(out), "noise\n") {
+			t.Fatalf("got %q, %v", out, err)
+		}
+		if out, err := c.Tether(t.Context(), "echo done", []byte(strings.Repeat("never read\n", 1000)), 100); err != nil || string(out) != "done\n" {
+			t.Fatalf("a command that reads nothing: %q, %v", out, err)
+		}
+		ended := filepath.Join(t.TempDir(), "ended")
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		other, err := dial(t, d, "b1", s.Access())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := other.Tether(ctx, "cat >/dev/null; echo >"+ended, nil, 100); !errors.Is(err, sshx.ErrTimedOut) {
+			t.Fatalf("a command that waits for its end: %v", err)
+		}
+		for began := time.Now(); ; runtime.Gosched() {
+			if _, err := os.Stat(ended); err == nil {
+				break
+			}
+			if time.Since(began) > 20*time.Second {
+				t.Fatal("its input did not end with the connection")
+			}
 		}
 	})
 	t.Run("a context that ends cuts a hanging command off", func(t *testing.T) {

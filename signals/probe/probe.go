@@ -176,7 +176,7 @@ func (s *Source) look(ctx context.Context, i fleet.Instance) fleet.Evidence {
 	if s.o.URL != nil {
 		ask, question = s.get, s.o.URL
 	}
-	text, why := question.about(i)
+	text, why := question.About(i)
 	if !why.IsZero() {
 		e.Reason = why
 		return e

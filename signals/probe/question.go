@@ -22,7 +22,7 @@ type Question struct {
 // part is a piece of a question: text as it stands, or the name of a value.
 type part struct {
 	text  string
-	field string // ID, Name, Account, Region or Labels; empty: text
+	field string // ID, Name, Account, Region, Boot or Labels; empty: text
 	label string // of Labels
 	// inQuotes says that it stands inside the double quotes of a command.
 	inQuotes bool
@@ -40,6 +40,7 @@ func fields() map[string]field {
 		"Name":    {func(i fleet.Instance, _ string) string { return i.Name }, "name"},
 		"Account": {func(i fleet.Instance, _ string) string { return i.AccountName }, ""},
 		"Region":  {func(i fleet.Instance, _ string) string { return i.Region }, "region"},
+		"Boot":    {func(i fleet.Instance, _ string) string { return string(i.Boot) }, ""},
 		"Labels":  {func(i fleet.Instance, label string) string { return i.Labels[label] }, "labels"},
 	}
 }
@@ -99,8 +100,8 @@ func ParseCommand(text string) (*Question, error) {
 	return &Question{parts, joinCommand}, nil
 }
 
-// about puts in what is known of an instance, or says what is not.
-func (q *Question) about(i fleet.Instance) (string, fleet.Reason) {
+// About puts in what is known of an instance, or says what is not.
+func (q *Question) About(i fleet.Instance) (string, fleet.Reason) {
 	values := make([]string, len(q.parts))
 	known := fields()
 	for n, p := range q.parts {
@@ -232,7 +233,7 @@ func action(n *parse.ActionNode) (part, error) {
 
 // named makes a part of the name of a value.
 func named(path []string) (part, error) {
-	known := []string{"{{.ID}}", "{{.Name}}", "{{.Account}}", "{{.Region}}", "{{.Labels.KEY}}"}
+	known := []string{"{{.ID}}", "{{.Name}}", "{{.Account}}", "{{.Region}}", "{{.Boot}}", "{{.Labels.KEY}}"}
 	_, ok := fields()[path[0]]
 	switch {
 	case ok && path[0] == "Labels" && len(path) == 2 && path[1] != "":
