@@ -185,6 +185,8 @@ type Kind struct {
 	// AutoRelease is how long after a stop the platform deletes the instance by
 	// itself; zero where it does not.
 	AutoRelease time.Duration
+	// StartsWithoutGPU says that it can boot an instance without its cards.
+	StartsWithoutGPU bool
 	// SettleTime is how long reads may lag behind a write.
 	SettleTime time.Duration
 	// Floor is the least time between two polls of one scope.

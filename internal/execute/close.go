@@ -68,6 +68,16 @@ func (x *Executor) saveClosed(tx *store.Tx, i *fleet.Intent, was fleet.IntentSta
 	if i.Batch != 0 {
 		n.Key = noticeKey(*i, "closed|"+string(outcome)+"|"+string(why.Code))
 	}
+	if outcome == fleet.OutcomeDone || outcome == fleet.OutcomeDoneStillBilling {
+		n.Because = append(n.Because, exported(*i)...)
+		if x.World.Closed != nil {
+			follows, err := x.World.Closed(tx, *i)
+			if err != nil {
+				return err
+			}
+			n.Because = append(n.Because, follows...)
+		}
+	}
 	switch outcome {
 	case fleet.OutcomeDone:
 		n.Event = notify.EventDone
@@ -95,6 +105,18 @@ func (x *Executor) saveClosed(tx *store.Tx, i *fleet.Intent, was fleet.IntentSta
 	}
 	n.Event, n.Severity = notify.EventDone, fleet.Info
 	return x.tellAllDone(tx, n)
+}
+
+// exported says which data was copied away before the act, when, and how long it took.
+func exported(i fleet.Intent) []fleet.Reason {
+	var out []fleet.Reason
+	for _, s := range i.Secured {
+		if s.By == fleet.SecuredByExport && s.OK {
+			out = append(out, fleet.Because(ReasonExported, fleet.Values{
+				"policy": fleet.Text(s.Policy), "at": fleet.Moment(s.EndedAt), "took": fleet.Span(s.EndedAt.Sub(s.StartedAt))}))
+		}
+	}
+	return out
 }
 
 // tellAllDone tells of acts that were announced together when the last of them has

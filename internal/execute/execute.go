@@ -46,6 +46,7 @@ const (
 	ReasonUnverified    fleet.Code = "execute.unverified"
 	ReasonNoProof       fleet.Code = "execute.no-proof"
 	ReasonAllDone       fleet.Code = "execute.all-done"
+	ReasonExported      fleet.Code = "execute.exported"
 
 	// Of the machine that curfew itself runs in.
 	ReasonAsked         fleet.Code = "execute.asked"
@@ -71,6 +72,13 @@ type Answer struct {
 	Until    time.Time       // for PutOff: when to ask again; zero: soon
 	Silent   bool            // for PutOff: nothing people need to be told
 	Verdicts []fleet.Verdict // the wishes it rests on now; nil keeps those it has
+	// Worked says, of what was done before an act, that it took its time: everything is
+	// read anew.
+	Worked bool
+	// Secured is how the instance's data was secured.
+	Secured []fleet.Secured
+	// Belongings is what belongs to an instance that is to be released.
+	Belongings fleet.Belongings
 }
 
 // World is what the executor needs of the rest of the daemon.
@@ -92,6 +100,12 @@ type World struct {
 	// Ask asks policies and guard again, over the instance as just read and looks
 	// begun since. It is pure but for reading in the transaction.
 	Ask func(tx *store.Tx, i fleet.Instance, in fleet.Intent, since time.Time) (Answer, error)
+	// Released is called when an instance is seen to be released, before that is
+	// journaled: what belonged to it is read anew. It may be nil.
+	Released func(ctx context.Context, a providers.Account, i fleet.Intent)
+	// Closed notes in the transaction what follows from an act that has had its effect,
+	// and gives what people are told of that. It may be nil.
+	Closed func(tx *store.Tx, i fleet.Intent) ([]fleet.Reason, error)
 	// Tell queues a notice in the transaction; one with the same key is not told
 	// again within repeat (for ever, if that is zero).
 	Tell func(tx *store.Tx, n notify.Notice, repeat time.Duration) error
@@ -187,6 +201,8 @@ func (x *Executor) act(ctx context.Context, a providers.Account, i fleet.Intent)
 		return time.Time{}, err
 	case secured.Word != Go:
 		return x.putOff(ctx, i, secured)
+	case secured.Worked:
+		return x.Step(ctx, i.ID)
 	}
 	if seen.State == fleet.StateRunning && i.Ref.Kind == fleet.KindInstance {
 		x.World.Look(ctx, seen)
@@ -254,11 +270,12 @@ func (x *Executor) start(ctx context.Context, i *fleet.Intent, seen fleet.Instan
 			return err
 		}
 		if answer.Verdicts != nil {
-			row.Verdicts = answer.Verdicts
+			row.Verdicts, row.Goal = answer.Verdicts, furthest(row.Action, answer.Verdicts)
 		}
 		switch answer.Word {
 		case Go:
 			row.State, row.StartedAt, row.WrittenAt, row.HeldBack = fleet.IntentStarted, tx.Now, time.Time{}, fleet.Reason{}
+			row.Secured, row.Belongings = answer.Secured, answer.Belongings
 			// Numbers begin anew with a new state: the time tells such attempts apart.
 			row.Token = fmt.Sprintf("curfew-%d-%d-%s", row.ID, len(row.Attempts)+1, strconv.FormatInt(tx.Now.UnixMilli(), 36))
 			row.Attempts = append(row.Attempts, fleet.Attempt{StartedAt: tx.Now, Fence: x.Store.Fence()})
@@ -274,6 +291,14 @@ func (x *Executor) start(ctx context.Context, i *fleet.Intent, seen fleet.Instan
 		return err
 	})
 	return answer, err
+}
+
+// furthest is the goal of an act that rests on these wishes.
+func furthest(action fleet.Action, vs []fleet.Verdict) fleet.Action {
+	for _, v := range vs {
+		action = max(action, v.Goal)
+	}
+	return action
 }
 
 // write sends the one write and journals the answer.
@@ -336,7 +361,7 @@ func (x *Executor) send(ctx context.Context, a providers.Account, i fleet.Intent
 	case i.Action == fleet.Stop && a.Stop != nil:
 		return a.Stop(ctx, seen, providers.StopOptions{Token: i.Token})
 	case i.Action == fleet.Start && a.Start != nil:
-		noGPU := slices.ContainsFunc(i.Verdicts, func(v fleet.Verdict) bool { return v.Terms.NoGPU })
+		noGPU := a.Kind.StartsWithoutGPU && slices.ContainsFunc(i.Verdicts, func(v fleet.Verdict) bool { return v.Terms.NoGPU })
 		return a.Start(ctx, seen, providers.StartOptions{Token: i.Token, NoGPU: noGPU})
 	case i.Action == fleet.Release && a.Release != nil:
 		return a.Release(ctx, seen, providers.ReleaseOptions{Token: i.Token})

@@ -33,6 +33,9 @@ func (x *Executor) verify(ctx context.Context, a providers.Account, i fleet.Inte
 	if err == nil && !gone && seen.Ref != i.Ref {
 		err = &fleet.Error{Op: "read " + i.Ref.String(), Kind: fleet.Other, Err: fmt.Errorf("the platform answered about %s", seen.Ref)}
 	}
+	if x.World.Released != nil && i.Action == fleet.Release && (gone || err == nil && reached(i.Action, seen.State)) {
+		x.World.Released(ctx, a, i)
+	}
 	switch {
 	case gone && (i.Action == fleet.Release || i.Action == fleet.Delete):
 		return time.Time{}, x.close(ctx, i, seen, fleet.OutcomeDone, fleet.Because(ReasonVerified, nil))

@@ -232,6 +232,7 @@ func TestInstancesAreToldAsTheirSpecSays(t *testing.T) {
 			EndsBilling: fleet.No, KeepsData: fleet.KeepsNone,
 			StillCosts: fleet.Price{PerHour: fleet.CNY(0), Billing: fleet.BillingPerSecond, Source: fleet.PriceProvider},
 		},
+		OnRelease: fleet.OnRelease{KeepsData: fleet.KeepsNone},
 		Protected: true, CreatedAt: on, StartedAt: on, Unread: []string{"owner"},
 	}
 	if diff := cmp.Diff(want, b.read("a")); diff != "" {

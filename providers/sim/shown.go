@@ -39,6 +39,7 @@ func (c *Cloud) shown(m *machine, now time.Time, prices map[string]fleet.Money) 
 		i.Charge.End, i.Charge.Refundable = m.added.Add(s.EndsIn), s.Refundable
 	}
 	i.OnStop = fleet.OnStop{EndsBilling: s.StopEndsBilling.tri(fleet.Yes), KeepsData: s.StopKeeps}
+	i.OnRelease = fleet.OnRelease{KeepsData: s.ReleaseKeeps}
 	if !s.HidesStillCosts || i.State == fleet.StateStopped {
 		i.OnStop.StillCosts = fleet.Price{PerHour: s.StillCosts, Billing: fleet.BillingPerSecond, Source: fleet.PriceProvider}
 		if s.StillCosts.Currency == "" {

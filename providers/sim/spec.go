@@ -39,6 +39,10 @@ type Spec struct {
 	HidesStillCosts bool        `yaml:"hides_still_costs"`
 	StopKeeps       fleet.Keeps `yaml:"stop_keeps"` // all (the default), part or none
 
+	// ReleaseKeeps is how much of what is on the instance itself outlives a release, as
+	// the platform tells: none (the default), part or all.
+	ReleaseKeeps fleet.Keeps `yaml:"release_keeps"`
+
 	ReleasesRunning bool          `yaml:"releases_running"` // otherwise a release before stopped is a Conflict
 	Protected       bool          `yaml:"protected"`        // the platform refuses to release it
 	Unread          []string      `yaml:"unread"`           // what reads of it leave out
@@ -132,6 +136,13 @@ func (s Spec) complete(n int) (Spec, error) {
 	case fleet.KeepsAll, fleet.KeepsPart, fleet.KeepsNone:
 	default:
 		return refuse("stop_keeps %q; it is all, part or none", s.StopKeeps)
+	}
+	switch s.ReleaseKeeps {
+	case "":
+		s.ReleaseKeeps = fleet.KeepsNone
+	case fleet.KeepsAll, fleet.KeepsPart, fleet.KeepsNone:
+	default:
+		return refuse("release_keeps %q; it is all, part or none", s.ReleaseKeeps)
 	}
 	if s.GPU.Model != "" && s.GPU.Count == 0 {
 		s.GPU.Count = 1
