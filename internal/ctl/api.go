@@ -24,8 +24,12 @@ type API interface {
 	List(ctx context.Context) (Listing, error)
 	// Resources lists what is billed beside instances, of one kind.
 	Resources(ctx context.Context, kind fleet.ThingKind) (Resources, error)
+	// Cost tells what everything cost in a time.
+	Cost(ctx context.Context, q CostQuery) (CostAnswer, error)
 	// Hold forbids acting on an instance for a time; a zero until ends holds.
 	Hold(ctx context.Context, h HoldRequest) (HoldAnswer, error)
+	// Apply makes one pass and carries out what is due.
+	Apply(ctx context.Context, r ApplyRequest) (Applied, error)
 	// Act asks for an act by hand.
 	Act(ctx context.Context, r ActRequest) (fleet.Intent, error)
 	// Approve says yes to a waiting intent.
@@ -85,10 +89,12 @@ type Plan struct {
 type Explanation struct {
 	Now time.Time `json:"now"`
 	Planned
-	Resource  *fleet.Resource     `json:"resource,omitempty"` // where it is no instance
-	Evidence  []fleet.Evidence    `json:"evidence,omitempty"`
-	Runs      []fleet.Run         `json:"runs,omitempty"`
-	Holds     []fleet.Hold        `json:"holds,omitempty"`
+	Resource *fleet.Resource  `json:"resource,omitempty"` // where it is no instance
+	Evidence []fleet.Evidence `json:"evidence,omitempty"`
+	Runs     []fleet.Run      `json:"runs,omitempty"`
+	Holds    []fleet.Hold     `json:"holds,omitempty"`
+	// Secured is what became of securing its data in its present Boot.
+	Secured   []fleet.Secured     `json:"secured,omitempty"`
 	Scope     policies.ScopeState `json:"scope"`
 	SeenAt    time.Time           `json:"seen_at"`
 	CostSoFar fleet.Money         `json:"cost_so_far,omitzero"`

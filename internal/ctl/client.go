@@ -94,6 +94,11 @@ func (c *Client) Hold(ctx context.Context, h HoldRequest) (a HoldAnswer, err err
 	return a, c.post(ctx, pathHold, h, &a)
 }
 
+// Apply asks for [API.Apply].
+func (c *Client) Apply(ctx context.Context, r ApplyRequest) (a Applied, err error) {
+	return a, c.post(ctx, pathApply, r, &a)
+}
+
 // Act asks for [API.Act].
 func (c *Client) Act(ctx context.Context, r ActRequest) (i fleet.Intent, err error) {
 	return i, c.post(ctx, pathAct, r, &i)

@@ -59,6 +59,11 @@ func (f *fake) Act(_ context.Context, r ctl.ActRequest) (fleet.Intent, error) {
 	return intent(), f.err
 }
 
+func (f *fake) Apply(_ context.Context, r ctl.ApplyRequest) (ctl.Applied, error) {
+	f.asked = r
+	return applied(), f.err
+}
+
 func (f *fake) Resources(_ context.Context, kind fleet.ThingKind) (ctl.Resources, error) {
 	f.asked = kind
 	return resourcesOf(), f.err
@@ -138,6 +143,14 @@ func plan() ctl.Plan {
 	return ctl.Plan{Now: at(5), Items: []ctl.Planned{planned()}, Scopes: scopes()}
 }
 
+func applied() ctl.Applied {
+	return ctl.Applied{
+		Now: at(5), Mode: fleet.Enforce, Done: []fleet.Intent{intent()}, Announced: []fleet.Intent{intent()}, Waits: []fleet.Intent{intent()},
+		Failed: []fleet.Intent{intent()}, CalledOff: []fleet.Intent{intent()}, NotNow: []ctl.Shown{planned().Shown()},
+		Held: []ctl.Planned{planned()}, Would: []ctl.Planned{planned()}, Scopes: scopes(), Lists: resourcesOf().Lists,
+	}
+}
+
 func resourcesOf() ctl.Resources {
 	disk := fleet.Resource{
 		Ref: fleet.Ref{Account: "sim:u-1", Kind: fleet.KindDisk, ID: "d-1"}, Name: "data", SizeGB: 100, Ready: true,
@@ -201,6 +214,7 @@ type question struct {
 
 func questions() map[string]question {
 	hold := ctl.HoldRequest{Name: "exp-1", Until: at(59), By: "wang", Why: "数据还没拷贝"}
+	apply := ctl.ApplyRequest{By: "wang", Now: []ctl.Shown{{Ref: ref(), Boot: "n3", Action: fleet.Stop}}, Wait: time.Minute}
 	act := ctl.ActRequest{Name: "exp-1", Action: fleet.Release, By: "wang"}
 	i := intent()
 	return map[string]question{
@@ -226,6 +240,7 @@ func questions() map[string]question {
 			want:  ctl.JournalAnswer{Intents: []fleet.Intent{i}, Steps: []store.Entry{{ID: 1, Intent: 7, At: at(3), Step: "opened", Row: i}}},
 			asked: ctl.JournalQuery{Intent: 7, Limit: 20},
 		},
+		"apply": {ask: func(ctx context.Context, a ctl.API) (any, error) { return a.Apply(ctx, apply) }, want: applied(), asked: apply},
 		"hold": {
 			ask:   func(ctx context.Context, a ctl.API) (any, error) { return a.Hold(ctx, hold) },
 			want:  ctl.HoldAnswer{Ref: ref(), Hold: fleet.Hold{ID: 3, Ref: ref(), Until: hold.Until, By: hold.By, Why: hold.Why, CreatedAt: at(0)}, Abandoned: &i},

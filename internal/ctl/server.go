@@ -12,8 +12,12 @@ import (
 	"curfew/internal/guard"
 )
 
-// longestRequest is the most bytes that a request may hold.
-const longestRequest = 1 << 20
+// The most bytes that a request may hold; one that names the acts of a plan may be
+// longer than others.
+const (
+	longestRequest = 1 << 20
+	longestList    = 16 << 20
+)
 
 // The paths of the API; the version is in them.
 const (
@@ -25,6 +29,7 @@ const (
 	pathPingKey   = "/v1/ping-key"
 	pathResources = "/v1/resources"
 	pathHold      = "/v1/hold"
+	pathApply     = "/v1/apply"
 	pathAct       = "/v1/act"
 	pathApprove   = "/v1/approve"
 	pathForget    = "/v1/forget"
@@ -81,6 +86,13 @@ func Handler(api API) http.Handler {
 	read(pathResources, func(r *http.Request) (any, error) {
 		return api.Resources(r.Context(), fleet.ThingKind(r.URL.Query().Get("kind")))
 	})
+	read(pathCost, func(r *http.Request) (any, error) {
+		q, err := costQuery(r)
+		if err != nil {
+			return nil, err
+		}
+		return api.Cost(r.Context(), q)
+	})
 	read(pathPingKey, func(r *http.Request) (any, error) {
 		return api.PingKey(r.Context(), r.URL.Query().Get("name"))
 	})
@@ -92,6 +104,7 @@ func Handler(api API) http.Handler {
 		return api.Journal(r.Context(), q)
 	})
 	write(mux, pathHold, api.Hold)
+	write(mux, pathApply, api.Apply)
 	write(mux, pathAct, api.Act)
 	write(mux, pathApprove, func(ctx context.Context, a approveRequest) (fleet.Intent, error) {
 		return api.Approve(ctx, a.ID, a.By)
@@ -111,7 +124,11 @@ func Handler(api API) http.Handler {
 func write[Q, A any](mux *http.ServeMux, path string, do func(context.Context, Q) (A, error)) {
 	mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
 		var q Q
-		in := json.NewDecoder(http.MaxBytesReader(w, r.Body, longestRequest))
+		most := int64(longestRequest)
+		if path == pathApply {
+			most = longestList
+		}
+		in := json.NewDecoder(http.MaxBytesReader(w, r.Body, most))
 		in.DisallowUnknownFields()
 		if err := in.Decode(&q); err != nil {
 			reply(w, nil, &badRequestError{fmt.Errorf("the request cannot be read: %w", err)})

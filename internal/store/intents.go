@@ -266,6 +266,25 @@ func (s *Store) Sent(ctx context.Context, effect fleet.Action, money bool, since
 	return countSent(ctx, s.r, effect, money, since)
 }
 
+// SentTimes tells when the intents that [Store.Sent] counts were first sent.
+func (s *Store) SentTimes(ctx context.Context, effect fleet.Action, money bool, since time.Time) ([]time.Time, error) {
+	rows, err := s.r.QueryContext(ctx, `SELECT first_sent FROM intents WHERE effect = $1 AND money = $2 AND first_sent > $3 AND outcome <> 'failed'`,
+		effect.String(), flag(money), millis(since))
+	if err != nil {
+		return nil, fmt.Errorf("state: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var out []time.Time
+	for rows.Next() {
+		var at int64
+		if err := rows.Scan(&at); err != nil {
+			return nil, fmt.Errorf("state: %w", err)
+		}
+		out = append(out, moment(at))
+	}
+	return out, rows.Err()
+}
+
 func countSent(ctx context.Context, q querier, effect fleet.Action, money bool, since time.Time) (int, error) {
 	var n int
 	err := q.QueryRowContext(ctx, `SELECT count(*) FROM intents WHERE effect = $1 AND money = $2 AND first_sent > $3 AND outcome <> 'failed'`,

@@ -75,7 +75,7 @@ func (t *Tx) ForgetAccount(identity string) error {
 	}
 	for _, q := range []string{
 		`DELETE FROM resources WHERE account = $1`, `DELETE FROM resource_lists WHERE account = $1`,
-		`DELETE FROM things WHERE account = $1`, `DELETE FROM scopes WHERE account = $1`, `DELETE FROM accounts WHERE identity = $1`,
+		`DELETE FROM wallets WHERE account = $1`, `DELETE FROM things WHERE account = $1`, `DELETE FROM scopes WHERE account = $1`, `DELETE FROM accounts WHERE identity = $1`,
 	} {
 		if err := t.exec(q, identity); err != nil {
 			return err
@@ -86,7 +86,9 @@ func (t *Tx) ForgetAccount(identity string) error {
 
 // ofThings are the tables that tell of things and are of no use without them. A
 // run that outlived its thing would speak of the next one under its reference.
-func ofThings() []string { return []string{"segments", "runs", "pins", "box_holds"} }
+func ofThings() []string {
+	return []string{"segments", "runs", "pins", "box_holds", "secured", "things_left"}
+}
 
 // SaveScope remembers how the last polls of a scope went.
 func (t *Tx) SaveScope(s policies.ScopeState) error {
@@ -116,8 +118,8 @@ type Thing struct {
 	FirstSeen    time.Time      `json:"first_seen,omitzero"`    // when the platform first showed it
 }
 
-// SaveThing remembers an instance, and notes changes of state and price in its
-// history. before is what was remembered until now, nil for a new one.
+// SaveThing remembers an instance, and notes changes of state, price and billing in
+// its history. before is what was remembered until now, nil for a new one.
 func (t *Tx) SaveThing(before *Thing, now Thing) error {
 	body, err := encode(now)
 	if err != nil {
@@ -132,41 +134,41 @@ func (t *Tx) SaveThing(before *Thing, now Thing) error {
 		millis(now.MissingSince), millis(now.GoneAt)); err != nil {
 		return err
 	}
-	state := i.State.String()
-	if !now.GoneAt.IsZero() {
-		state = "gone"
-	}
-	if err := t.Segment(i.Ref, "state", state, now.SeenAt); err != nil {
-		return err
-	}
-	if p := i.CostNow(); p.Known() {
-		return t.Segment(i.Ref, "price", p.PerHour.String(), now.SeenAt)
-	}
-	return nil
+	return t.noteCost(before, now)
 }
 
 // Things reads every instance ever seen, those that are gone as long as the
 // history is kept.
-func (s *Store) Things(ctx context.Context) ([]Thing, error) {
+func (s *Store) Things(ctx context.Context) (out []Thing, err error) {
+	err = s.EachThing(ctx, func(t Thing) error {
+		out = append(out, t)
+		return nil
+	})
+	return out, err
+}
+
+// EachThing reads what [Store.Things] reads, one after the other.
+func (s *Store) EachThing(ctx context.Context, each func(Thing) error) error {
 	rows, err := s.r.QueryContext(ctx, `SELECT region, body FROM things ORDER BY ref`)
 	if err != nil {
-		return nil, fmt.Errorf("state: %w", err)
+		return fmt.Errorf("state: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
-	var out []Thing
+	var region, body sql.RawBytes
 	for rows.Next() {
 		var th Thing
-		var region, body string
 		if err := rows.Scan(&region, &body); err != nil {
-			return nil, fmt.Errorf("state: %w", err)
+			return fmt.Errorf("state: %w", err)
 		}
-		if err := json.Unmarshal([]byte(body), &th); err != nil {
-			return nil, fmt.Errorf("state: an instance cannot be read: %w", err)
+		if err := json.Unmarshal(body, &th); err != nil {
+			return fmt.Errorf("state: an instance cannot be read: %w", err)
 		}
-		th.Region = region
-		out = append(out, th)
+		th.Region = string(region)
+		if err := each(th); err != nil {
+			return err
+		}
 	}
-	return out, rows.Err()
+	return rows.Err()
 }
 
 // Segment notes in a thing's history that from at on, what has the value. It
@@ -195,7 +197,7 @@ func (t *Tx) Segment(ref fleet.Ref, what, value string, at time.Time) error {
 
 // Segment is a stretch of a thing's history.
 type Segment struct {
-	What  string    `json:"what"` // state, price or activity
+	What  string    `json:"what"` // state, price, billing, activity, or boot
 	Value string    `json:"value"`
 	From  time.Time `json:"from"`
 	To    time.Time `json:"to,omitzero"` // zero while it lasts
@@ -344,6 +346,7 @@ func (t *Tx) Prune(keep time.Duration) error {
 	for _, q := range []string{
 		`DELETE FROM segments WHERE to_at > 0 AND to_at < $1`,
 		`DELETE FROM runs WHERE ended_at > 0 AND ended_at < $1`,
+		`DELETE FROM wallets WHERE seen_at < $1`,
 		`DELETE FROM outbox WHERE done_at > 0 AND done_at < $1`,
 		`DELETE FROM notices WHERE at < $1 AND id NOT IN (SELECT notice FROM outbox)`,
 		`DELETE FROM holds WHERE until < $1`,

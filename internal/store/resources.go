@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -34,45 +35,41 @@ func (t *Tx) SaveResource(r Resource) error {
 		refKey(ref), ref.Account, r.Region, string(ref.Kind), millis(r.GoneAt), body); err != nil {
 		return err
 	}
-	state := "there"
-	if !r.GoneAt.IsZero() {
-		state = "gone"
-	}
-	at := r.SeenAt
-	if r.GoneAt.After(at) {
-		at = r.GoneAt
-	}
-	if err := t.Segment(ref, "state", state, at); err != nil {
-		return err
-	}
-	if p := r.Resource.Price; p.Known() {
-		return t.Segment(ref, "price", p.PerHour.String(), r.SeenAt)
-	}
-	return nil
+	return t.noteResource(r)
 }
 
 // Resources reads every resource ever seen, those that are gone as long as the
 // history is kept.
-func (s *Store) Resources(ctx context.Context) ([]Resource, error) {
+func (s *Store) Resources(ctx context.Context) (out []Resource, err error) {
+	err = s.EachResource(ctx, func(r Resource) error {
+		out = append(out, r)
+		return nil
+	})
+	return out, err
+}
+
+// EachResource reads what [Store.Resources] reads, one after the other.
+func (s *Store) EachResource(ctx context.Context, each func(Resource) error) error {
 	rows, err := s.r.QueryContext(ctx, `SELECT region, body FROM resources ORDER BY ref`)
 	if err != nil {
-		return nil, fmt.Errorf("state: %w", err)
+		return fmt.Errorf("state: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
-	var out []Resource
+	var region, body sql.RawBytes
 	for rows.Next() {
 		var r Resource
-		var region, body string
 		if err := rows.Scan(&region, &body); err != nil {
-			return nil, fmt.Errorf("state: %w", err)
+			return fmt.Errorf("state: %w", err)
 		}
-		if err := json.Unmarshal([]byte(body), &r); err != nil {
-			return nil, fmt.Errorf("state: a resource cannot be read: %w", err)
+		if err := json.Unmarshal(body, &r); err != nil {
+			return fmt.Errorf("state: a resource cannot be read: %w", err)
 		}
-		r.Region = region
-		out = append(out, r)
+		r.Region = string(region)
+		if err := each(r); err != nil {
+			return err
+		}
 	}
-	return out, rows.Err()
+	return rows.Err()
 }
 
 // SaveList remembers how the last lists of a kind went in a scope.

@@ -1,0 +1,162 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"curfew/fleet"
+	"curfew/internal/ctl"
+	"curfew/internal/ledger"
+	"curfew/internal/store"
+)
+
+// staleAfter is how old the last list of an account may be before people are told
+// that its costs are reckoned as if nothing had changed since.
+const staleAfter = 10 * time.Minute
+
+// Cost tells what everything cost in a time.
+func (a *App) Cost(ctx context.Context, q ctl.CostQuery) (ctl.CostAnswer, error) {
+	rt, now := a.runtime(), a.clock.Now()
+	if !slices.Contains(ledger.Groupings(), q.By) {
+		return ctl.CostAnswer{}, fmt.Errorf("costs are not grouped by %q", q.By)
+	}
+	if !q.To.After(q.From) || !q.From.Before(now) {
+		return ctl.CostAnswer{}, fmt.Errorf("from %s to %s is no time that has been", q.From.Format(time.DateTime), q.To.Format(time.DateTime))
+	}
+	b, err := a.readBooks(ctx, rt)
+	if err != nil {
+		return ctl.CostAnswer{}, err
+	}
+	asked := ledger.Query{From: q.From, To: q.To, Now: now, By: q.By, Zone: rt.cfg.Timezone}
+	out := ctl.CostAnswer{Now: now, Costs: ledger.Reckon(b.all, asked), Stale: a.stale(rt, now)}
+	stops, err := a.store.Stops(ctx)
+	if err != nil {
+		return ctl.CostAnswer{}, err
+	}
+	done := make([]ledger.Stop, 0, len(stops))
+	for _, s := range stops {
+		done = append(done, ledger.Stop{Ref: s.Ref, At: s.ClosedAt})
+	}
+	out.Saved = ledger.Save(b.all, done, asked)
+	if q.Check {
+		out.Checks = b.check(rt, q.From, q.To, now)
+	}
+	return out, nil
+}
+
+// stale gives the accounts whose newest list is old.
+func (a *App) stale(rt *runtime, now time.Time) []ctl.StaleAccount {
+	var out []ctl.StaleAccount
+	for _, s := range a.inv.Scopes() {
+		if name, ok := rt.accountName(s.Scope.Account); ok && !s.At.IsZero() && now.Sub(s.At) > staleAfter {
+			out = append(out, ctl.StaleAccount{Account: name, At: s.At})
+		}
+	}
+	return out
+}
+
+// books are what the ledger works on.
+type books struct {
+	all     []ledger.History
+	kept    map[string][]string // names of what is stopped or kept, by account
+	wallets map[string][]store.WalletReading
+}
+
+// readBooks reads the history of everything that was ever seen and is still
+// remembered.
+func (a *App) readBooks(ctx context.Context, rt *runtime) (books, error) {
+	b := books{kept: map[string][]string{}}
+	segments, err := a.store.AllSegments(ctx)
+	if err != nil {
+		return b, err
+	}
+	runs, err := a.store.AllRuns(ctx)
+	if err != nil {
+		return b, err
+	}
+	things, err := a.store.Things(ctx)
+	if err != nil {
+		return b, err
+	}
+	resources, err := a.store.Resources(ctx)
+	if err != nil {
+		return b, err
+	}
+	if b.wallets, err = a.store.Wallets(ctx); err != nil {
+		return b, err
+	}
+	add := func(i fleet.Instance, kept bool) {
+		h := ledger.History{Ref: i.Ref, Name: i.DisplayName(), Account: i.AccountName, Owner: i.Owner, Runs: runs[i.Ref]}
+		if name, ok := rt.accountName(i.Ref.Account); ok {
+			h.Account = name
+		}
+		for _, g := range segments[i.Ref] {
+			h.Segments = append(h.Segments, ledger.Segment(g))
+		}
+		b.all = append(b.all, h)
+		if kept {
+			b.kept[i.Ref.Account] = append(b.kept[i.Ref.Account], h.Name)
+		}
+	}
+	for _, t := range things {
+		add(t.Instance, t.GoneAt.IsZero() && t.Instance.State == fleet.StateStopped)
+	}
+	for _, r := range resources {
+		add(r.Resource.Subject(), r.GoneAt.IsZero())
+	}
+	return b, nil
+}
+
+// check compares the wallet of every configured account that has one with the
+// ledger.
+func (b books) check(rt *runtime, from, to, now time.Time) []ctl.WalletCheck {
+	var out []ctl.WalletCheck
+	for _, acc := range rt.accounts {
+		p, ok := acc.opened()
+		if !ok || p.Balance == nil {
+			continue
+		}
+		var own []ledger.History
+		for _, h := range b.all {
+			if h.Ref.Account == p.Identity {
+				own = append(own, h)
+			}
+		}
+		var readings []ledger.Reading
+		for _, w := range b.wallets[p.Identity] {
+			readings = append(readings, ledger.Reading{At: w.At, SeenAt: w.SeenAt, Cash: w.Cash, Vouchers: w.Vouchers})
+		}
+		out = append(out, ctl.WalletCheck{
+			Account: acc.cfg.Name, Identity: p.Identity, Kept: b.kept[p.Identity],
+			Days: ledger.Check(readings, own, ledger.CheckQuery{
+				From: from, To: to, Now: now, Zone: rt.cfg.Timezone, Lag: settlesWithin + p.Kind.SettleTime,
+			}),
+		})
+	}
+	return out
+}
+
+// settlesWithin is by how much a platform may be late in taking the money for what
+// was used: those that settle whole hours take it an hour later.
+const settlesWithin = time.Hour
+
+// keepWallet remembers what a wallet held. It is no ground for anything, so a state
+// that cannot be written is said elsewhere.
+func (a *App) keepWallet(ctx context.Context, identity string, w fleet.Wallet, at time.Time) {
+	err := a.store.Update(ctx, func(tx *store.Tx) error { return tx.SaveWallet(identity, w, at) })
+	if err != nil && ctx.Err() == nil {
+		a.log.Warn().Err(err).Str("account", identity).Msg("what the wallet held is not remembered")
+	}
+}
+
+// names gives the first names of a list, and how many more there are.
+func names(all []string, most int) fleet.Values {
+	v := fleet.Values{"names": fleet.Text(strings.Join(all[:min(len(all), most)], ", "))}
+	if more := len(all) - most; more > 0 {
+		v["more"] = fleet.Number(float64(more))
+	}
+	return v
+}
