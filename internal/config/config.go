@@ -49,6 +49,8 @@ type Config struct {
 	Caps      Caps
 	Policies  []Policy
 	Notify    Notify
+	// Rates are prices that no account tells, for curfew estimate.
+	Rates Rates
 }
 
 // Ping is the listener for pings.

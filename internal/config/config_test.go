@@ -24,12 +24,13 @@ import (
 func registry() Registry {
 	return Registry{
 		Providers: []providers.Kind{
-			{Name: "autodl", Credentials: []string{"token"}, Floor: 20 * time.Second,
+			{Name: "autodl", Credentials: []string{"token"}, Floor: 20 * time.Second, AutoRelease: 15 * 24 * time.Hour,
 				Capabilities: []providers.Capability{providers.CanStop, providers.CanStart, providers.CanRelease}},
 			{Name: "aliyun", Credentials: []string{"access_key_id", "access_key_secret"},
-				Capabilities: []providers.Capability{providers.CanStop, providers.CanRelease}},
+				Capabilities: []providers.Capability{providers.CanStop, providers.CanRelease, providers.CanDisks, providers.CanDeleteDisk, providers.CanSnapshots, providers.CanDeleteSnapshot}},
 			{Name: "podsonly", Credentials: []string{"token"}, Capabilities: []providers.Capability{providers.CanRelease}},
-			{Name: "sim", Capabilities: []providers.Capability{providers.CanStop, providers.CanRelease}},
+			{Name: "sim", Capabilities: []providers.Capability{providers.CanStop, providers.CanRelease, providers.CanDeleteDisk, providers.CanDeleteSnapshot, providers.CanDeleteImage, providers.CanDeletePublicIP,
+				providers.CanDisks, providers.CanSnapshots, providers.CanImages, providers.CanPublicIPs, providers.CanSaveImage}},
 			{Name: "machines", Capabilities: []providers.Capability{providers.CanStop}},
 		},
 		Channels: []notify.Kind{

@@ -111,10 +111,12 @@ func (c *Config) Exec() (Policy, bool) {
 }
 
 // Guard gives the configuration of the guard that curfew exec --then stop starts:
-// the machine it runs in and nothing else, looked at from inside, under the policy
-// of exec alone, and in earnest, since somebody asked for that with the run. What
-// protects the machine, the caps, the state and the channels stay what they are. The
-// given configuration is left as it is.
+// the machine it runs in and nothing else, under the policy of exec alone, and in
+// earnest, since somebody asked for that with the run. It looks from inside, and
+// asks whom the file asks from outside. Of the file's policies only what their runs
+// are recognised by is left: a training that is started by itself is followed, and
+// calls the stop off. What protects the machine, the caps, the state and the channels
+// stay what they are. The given configuration is left as it is.
 func Guard(c *Config) *Config {
 	g := *c
 	g.Mode, g.Ping = fleet.Enforce, Ping{}
@@ -123,26 +125,49 @@ func Guard(c *Config) *Config {
 		a.Mode, a.Machines = fleet.Enforce, []providers.Machine{m}
 		g.Accounts = []Account{a}
 	}
-	g.Signals = slices.DeleteFunc(slices.Clone(c.Signals), func(s Signal) bool { return s.Type != "local" })
-	if len(g.Signals) == 0 {
-		g.Signals = []Signal{{
+	// What logs in, and what looks into a simulated cloud, are about other machines.
+	g.Signals = slices.DeleteFunc(slices.Clone(c.Signals), func(s Signal) bool { return s.inside() && s.Type != "local" })
+	if !slices.ContainsFunc(g.Signals, Signal.inside) {
+		g.Signals = slices.Insert(g.Signals, 0, Signal{
 			Type: "local", Every: 30 * time.Second, Timeout: 10 * time.Second,
 			Limits: signals.Limits{BusyAbove: signals.DefaultBusyAbove, SessionIdleMax: signals.DefaultSessionIdleMax},
-		}}
+		})
 	}
-	if p, ok := c.Exec(); ok {
-		p.Terms.Mode = fleet.Enforce
-		if t, ok := p.Policy.(policies.Training); ok {
-			t.Terms = p.Terms
-			p.Policy = t
+	for _, p := range c.Policies {
+		switch {
+		case p.Name == ExecPolicy:
+			g.Policies = append(g.Policies, inEarnest(p))
+		case p.Pattern != nil:
+			g.Policies = append(g.Policies, Policy{
+				Pos: p.Pos, Name: p.Name, Type: p.Type, Policy: follower{p.Name}, Match: p.Match, MatchText: p.MatchText,
+				Terms: fleet.Terms{Mode: fleet.DryRun}, Pattern: p.Pattern, Rule: p.Rule, Ask: p.Ask,
+			})
 		}
-		p.Explain = slices.Clone(p.Explain)
-		for n := range p.Explain {
-			if p.Explain[n].Key == "mode" {
-				p.Explain[n] = Effective{Key: "mode", Value: string(fleet.Enforce), From: FromPolicy}
-			}
-		}
-		g.Policies = []Policy{p}
 	}
 	return &g
 }
+
+// inEarnest gives a policy that enforces, whatever the file says.
+func inEarnest(p Policy) Policy {
+	p.Terms.Mode = fleet.Enforce
+	if t, ok := p.Policy.(policies.Training); ok {
+		t.Terms = p.Terms
+		p.Policy = t
+	}
+	p.Explain = slices.Clone(p.Explain)
+	for n := range p.Explain {
+		if p.Explain[n].Key == "mode" {
+			p.Explain[n] = Effective{Key: "mode", Value: string(fleet.Enforce), From: FromPolicy}
+		}
+	}
+	return p
+}
+
+// follower stands for a policy whose runs are followed, and which itself has no say.
+type follower struct{ name string }
+
+// Name is the name of the policy it stands for.
+func (f follower) Name() string { return f.name }
+
+// Decide answers for nothing.
+func (follower) Decide(policies.View) policies.Result { return policies.Result{} }

@@ -163,6 +163,51 @@ notify:
 			t.Errorf("got %+v", g.Signals)
 		}
 	})
+	t.Run("with all that the file asks from outside, and no login", func(t *testing.T) {
+		g := Guard(parsed(t, `accounts: [{name: box, provider: machines, machines: [{name: a, host: local}]}]
+signals:
+  - {type: ssh}
+  - {type: probe, name: jobs, match: {account: box}, command: 'true', required: true}
+  - {type: prometheus, name: cards, match: all, url: "https://prom.lab.example", busy_above: 5, query: 'busy{name="{{.Name}}"}'}
+`))
+		var got []string
+		for _, s := range g.Signals {
+			got = append(got, s.Source())
+		}
+		if diff := cmp.Diff([]string{"local", "probe:jobs", "prometheus:cards"}, got); diff != "" {
+			t.Fatalf("signals (-want +got):\n%s", diff)
+		}
+		if jobs := g.Signals[1]; !jobs.Required || jobs.Match == nil || jobs.Command == nil {
+			t.Errorf("got %+v", jobs)
+		}
+	})
+	t.Run("and follows the runs of the file's policies, which have no say", func(t *testing.T) {
+		c := parsed(t, box)
+		g := Guard(c)
+		if len(g.Policies) != 2 {
+			t.Fatalf("policies %+v", g.Policies)
+		}
+		p := g.Policies[0]
+		if p.Name != "after-training" || p.Pattern != c.Policies[0].Pattern || p.Rule != c.Policies[0].Rule || p.Policy.Name() != p.Name ||
+			p.Terms.Mode != fleet.DryRun {
+			t.Errorf("got %+v", p)
+		}
+		here := fleet.Instance{Ref: fleet.Ref{ID: "autodl-1"}, Name: "autodl-1", AccountName: "box", Here: true, State: fleet.StateRunning}
+		if ok, err := p.Match(here); !ok || err != nil {
+			t.Errorf("it is not about the machine: %v, %v", ok, err)
+		}
+		view := policies.View{Now: time.Unix(1796071860, 0)}
+		view.Things.Instances = []fleet.Instance{here}
+		if len(c.Policies[0].Policy.Decide(view).Verdicts) != 1 {
+			t.Fatal("the file's policy has no say either")
+		}
+		if diff := cmp.Diff(policies.Result{}, p.Policy.Decide(view)); diff != "" {
+			t.Errorf("it has a say (-want +got):\n%s", diff)
+		}
+		if g.Policies[1].Name != ExecPolicy {
+			t.Errorf("and %s", g.Policies[1].Name)
+		}
+	})
 	t.Run("and of its account only this machine", func(t *testing.T) {
 		c := parsed(t, box)
 		c.Accounts[0].Machines = append(c.Accounts[0].Machines, providers.Machine{Name: "far"})

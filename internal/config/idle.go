@@ -59,6 +59,8 @@ func (r *reader) idle(m *mapping, p *Policy, matched matcher) {
 
 	r.terms(m, p, t.Then)
 	r.window(m, p)
+	r.securing(m, p, t.Then, matched)
+	m.notYet("export")
 	p.Samples = max(t.For, t.MemoryIdleMax) + t.BootGrace + r.slowest()
 	t.Common = policies.Common{Name: p.Name, Match: p.Match, Terms: p.Terms}
 	p.Policy = *t

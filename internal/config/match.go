@@ -22,6 +22,7 @@ type matcher struct {
 	match    policies.Match
 	text     string   // for people
 	accounts []string // named by it; none: any
+	kinds    []string // platforms named by it; none: any
 }
 
 // match compiles what a policy is about. There is no match by default: a policy
@@ -51,8 +52,8 @@ func (r *reader) match(m *mapping) matcher {
 
 	out.accounts = r.references(keys.take("account"), r.accountNames(), "an account")
 	add("account", out.accounts, condition{holds: isOneOf(out.accounts, func(i fleet.Instance) string { return i.AccountName })})
-	kinds := r.references(keys.take("provider"), r.providerNames(), "a provider")
-	add("provider", kinds, condition{holds: isOneOf(kinds, func(i fleet.Instance) string { return i.Provider })})
+	out.kinds = r.references(keys.take("provider"), r.providerNames(), "a provider")
+	add("provider", out.kinds, condition{holds: isOneOf(out.kinds, func(i fleet.Instance) string { return i.Provider })})
 	for _, k := range []struct {
 		key  string
 		fold bool

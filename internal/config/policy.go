@@ -140,7 +140,11 @@ func (r *reader) terms(m *mapping, p *Policy, goal fleet.Action) {
 	ceiling := m.take("at_most")
 	t.AtMost = atMost(ceiling)
 	if t.AtMost != fleet.Keep && goal > t.AtMost {
-		ceiling.bad(fmt.Sprintf("then: %s goes further than this allows", goal), "write then: "+t.AtMost.String())
+		right := "write then: " + t.AtMost.String()
+		if goal == fleet.Delete {
+			right = "leave it out" // there is no milder wish
+		}
+		ceiling.bad(fmt.Sprintf("then: %s goes further than this allows", goal), right)
 	}
 	if t.AtMost != fleet.Keep {
 		p.set("at_most", ceiling, t.AtMost.String())

@@ -8,22 +8,15 @@ import (
 	"curfew/signals/probe"
 )
 
-// longestProbe bounds the time-out of a probe: it is asked once more before an act,
-// which does not wait for ever.
+// longestProbe bounds the time-out of what is asked from outside: it is asked once
+// more before an act, which does not wait for ever.
 const longestProbe = 30 * time.Second
 
 // probe decodes a source that asks a URL or a command.
 func (r *reader) probe(m *mapping, s *Signal, named map[string]string) {
-	name := m.need("name", "write name: and what you call it")
-	s.Name = name.name()
-	unique(name, s.Name, named)
-	matched := r.match(m)
-	s.Match, s.MatchText = matched.match, matched.text
-	s.Required = m.take("required").flag()
-
-	address, command, header := m.take("url"), m.take("command"), m.take("header")
+	header := r.outside(m, s, named)
+	address, command := m.take("url"), m.take("command")
 	s.URL, s.Command = address.question(probe.ParseURL), command.question(probe.ParseCommand)
-	s.Header = header.headers()
 	switch {
 	case address.given() && command.given():
 		command.bad("stands beside a url", "keep one of the two")
@@ -32,6 +25,20 @@ func (r *reader) probe(m *mapping, s *Signal, named map[string]string) {
 	case command.given() && header.given():
 		header.bad("is sent with a url, and there is none", "leave it out")
 	}
+}
+
+// outside decodes what all sources have that do not look inside, and gives the
+// headers as they are written.
+func (r *reader) outside(m *mapping, s *Signal, named map[string]string) (header node) {
+	name := m.need("name", "write name: and what you call it")
+	s.Name = name.name()
+	unique(name, s.Name, named)
+	matched := r.match(m)
+	s.Match, s.MatchText = matched.match, matched.text
+	s.Required = m.take("required").flag()
+	header = m.take("header")
+	s.Header = header.headers()
+	return header
 }
 
 // question reads what is asked about an instance.

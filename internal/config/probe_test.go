@@ -61,7 +61,7 @@ func TestProbesThatAreWrittenWrong(t *testing.T) {
 		"two to ask":                  {`name: q, match: all, url: "http://h", command: "echo idle"`, `c.yaml:3:66: signals[0].command: stands beside a url; keep one of the two`},
 		"an unknown value":            {`name: q, match: all, url: "http://h/{{.Nam}}"`, `c.yaml:3:45: signals[0].url: {{.Nam}} is not known of an instance; known are {{.ID}}, {{.Name}}`},
 		"an unknown value to a shell": {`name: q, match: all, command: "echo {{.Owner}}"`, `c.yaml:3:49: signals[0].command: {{.Owner}} is not known of an instance`},
-		"labels without a key":        {`name: q, match: all, url: "http://h/{{.Labels}}"`, `{{.Labels}} is not known of an instance; known are {{.ID}}, {{.Name}}, {{.Account}}, {{.Region}}, {{.Labels.KEY}}`},
+		"labels without a key":        {`name: q, match: all, url: "http://h/{{.Labels}}"`, `{{.Labels}} is not known of an instance; known are {{.ID}}, {{.Name}}, {{.Account}}, {{.Region}}, {{.Boot}}, {{.Labels.KEY}}`},
 		"more than a name":            {`name: q, match: all, url: "http://h/{{if .ID}}x{{end}}"`, `signals[0].url: {{if .ID}}x{{end}} is more than a name; write {{.ID}}`},
 		"braces left open":            {`name: q, match: all, url: "http://h/{{.ID}"`, `signals[0].url: what stands in braces cannot be read (line 1: `},
 		"no address":                  {`name: q, match: all, url: "h/state"`, `signals[0].url: is not the address of a service; write http://HOST or https://HOST, and a path`},
@@ -102,7 +102,7 @@ func TestWhatRestsOnAProbe(t *testing.T) {
 		training = "policies: [{name: p, type: training, match: all, process: train, then: stop}]\n"
 		pinged   = "ping: {listen: \":8421\"}\npolicies: [{name: p, type: training, match: all, then: stop}]\n"
 		noRest   = "policies[0]: looks at what instances do, and no signal looks inside an instance; " +
-			"add signals: [{type: ssh, key: {file: PATH}}], type: local for the machine curfew runs in, or a probe with required: true"
+			"add signals: [{type: ssh, key: {file: PATH}}], type: local for the machine curfew runs in, or a probe or prometheus with required: true"
 	)
 	for name, c := range map[string]struct{ yaml, says string }{
 		"its word alone proves no rest":                     {askedBy + idle, noRest},

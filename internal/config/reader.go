@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -27,6 +28,7 @@ type reader struct {
 	here     string // the path of the machine curfew runs in; empty: none is declared
 	far      []farMachine
 	logins   map[string]string // the paths of machines by where one logs in
+	instead  string            // what to write where a file is empty; a whole configuration where nothing is said
 	problems Problems
 }
 
@@ -67,7 +69,7 @@ func (r *reader) parse(data []byte) (node, bool) {
 	}
 	switch {
 	case len(docs) == 0:
-		r.report(start, "", "is empty", "start from deploy/curfew.example.yaml")
+		r.report(start, "", "is empty", cmp.Or(r.instead, "start from deploy/curfew.example.yaml"))
 		return node{}, false
 	case len(docs) > 1:
 		r.report(posOf(docs[1], start), "", "is a second document", "keep everything in one, without ---")
@@ -110,6 +112,7 @@ func (r *reader) config(root node) {
 	r.policies(m.take("policies"))
 	r.exec(m.take("exec"))
 	r.notify(m.take("notify"))
+	r.rates(m.take("rates"))
 	m.notYet("listen", "people")
 	m.done()
 }

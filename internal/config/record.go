@@ -42,6 +42,7 @@ const (
 	kindPercent scalarKind = "percent"
 	kindShare   scalarKind = "share"
 	kindFigure  scalarKind = "figure"
+	kindNumber  scalarKind = "number" // of 0 or more
 	kindDate    scalarKind = "date"
 	kindSpan    scalarKind = "span"
 	kindMoney   scalarKind = "money"
@@ -51,6 +52,8 @@ const (
 	kindName    scalarKind = "name"
 	kindListen  scalarKind = "listen"
 	kindSecret  scalarKind = "secret"
+	kindSize    scalarKind = "size"  // of data
+	kindClock   scalarKind = "clock" // a time of day
 )
 
 // form is one way to write a single value.

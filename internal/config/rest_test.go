@@ -47,6 +47,16 @@ func TestWhatAPolicyIsWhereNothingElseIsSaid(t *testing.T) {
 			Common: common, Window: 4 * time.Hour, IfBusy: policies.IfBusyForce, WaitMax: 30 * time.Minute, Then: fleet.Stop,
 		}, 0},
 		{"lifetime needs no looks", "", "type: lifetime, max: 8h, then: stop", policies.Lifetime{Common: common, Max: 8 * time.Hour, Then: fleet.Stop}, 0},
+		{"expiry reminds, and boots nothing", "", "type: expiry", policies.Expiry{
+			Common: common, Remind: []time.Duration{7 * 24 * time.Hour, 72 * time.Hour, 24 * time.Hour, 3 * time.Hour},
+		}, 0},
+		{"expiry boots two days before, for three minutes", "", "type: expiry, keepalive: {}", policies.Expiry{
+			Common: withoutGPU(common), Remind: []time.Duration{7 * 24 * time.Hour, 72 * time.Hour, 24 * time.Hour, 3 * time.Hour},
+			KeepAlive: &policies.KeepAlive{Before: 48 * time.Hour, For: 3 * time.Minute},
+		}, 70 * time.Minute},
+		{"orphans only tells", "", "type: orphans", policies.Orphans{
+			Common: common, Kinds: []fleet.ThingKind{fleet.KindDisk, fleet.KindPublicIP, fleet.KindInstance}, UnusedFor: 24 * time.Hour,
+		}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := policyOf(t, c.top, c.keys)
@@ -58,6 +68,11 @@ func TestWhatAPolicyIsWhereNothingElseIsSaid(t *testing.T) {
 			}
 		})
 	}
+}
+
+func withoutGPU(c policies.Common) policies.Common {
+	c.Terms.NoGPU = true
+	return c
 }
 
 func TestEverythingThatTheOtherTypesCanSay(t *testing.T) {

@@ -93,6 +93,9 @@ func (s *schema) named(path, key string, a *asked) rules {
 		return r
 	}
 	name := s.names[says]
+	if key == "" { // of a list: by what the list is called
+		key = path[strings.LastIndexByte(path, '.')+1:]
+	}
 	for n := 1; name == ""; n++ {
 		try := key
 		if n > 1 {
@@ -212,6 +215,8 @@ func (s *schema) written(f form) rules {
 		return rules{"type": "integer", "minimum": f.least}
 	case kindFigure:
 		return rules{"type": "number", "exclusiveMinimum": 0}
+	case kindNumber:
+		return rules{"type": "number", "minimum": 0}
 	case kindPercent:
 		return text("percent", `^([0-9]+(\.[0-9]*)?|\.[0-9]+)%$`, "50%")
 	case kindShare:
@@ -230,6 +235,10 @@ func (s *schema) written(f form) rules {
 		return text("name", `^[^/ \t\r\n]+$`, "night")
 	case kindListen:
 		return text("listen", `^[^/\s]*:[0-9]{1,5}$`, "0.0.0.0:8421")
+	case kindSize:
+		return text("size", `^ *([0-9]+(\.[0-9]*)?|\.[0-9]+) *[MGT]B$`, "50GB")
+	case kindClock:
+		return text("clock", `^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$`, "23:00")
 	case kindSecret:
 		return s.secret()
 	}

@@ -72,6 +72,7 @@ func ways() []way {
 	return []way{
 		{order: []shape{block, list, single}, bare: true},
 		{order: []shape{block, list, single}},
+		{order: []shape{list, block, single}},
 		{order: []shape{block, single, list}, unread: block},
 		{order: []shape{single, block, list}, unread: list},
 		{order: []shape{block, list, single}, alone: true},
@@ -174,7 +175,7 @@ func (w way) single(key string, a *asked) any {
 		return f.least
 	case kindPercent, kindShare:
 		return "40%"
-	case kindFigure:
+	case kindFigure, kindNumber:
 		return 0.25
 	case kindDate:
 		return "2026-10-01"
@@ -188,6 +189,10 @@ func (w way) single(key string, a *asked) any {
 		return "https://curfew.lab.example"
 	case kindListen:
 		return "127.0.0.1:8421"
+	case kindSize:
+		return "50GB"
+	case kindClock:
+		return "23:00"
 	}
 	return "x" + strconv.Itoa(w.turn)
 }

@@ -37,7 +37,7 @@ func (r *reader) training(m *mapping, p *Policy, matched matcher) {
 	}
 	r.terms(m, p, t.Then)
 	r.window(m, p)
-	m.notYet("export", "save_image", "with")
+	r.securing(m, p, t.Then, matched)
 
 	p.Rule.Logs = logs
 	p.Ask = asks(p.Match, logs, t.Success.File)
@@ -87,7 +87,7 @@ func (r *reader) needsLooks(m *mapping) {
 func (r *reader) needsIdle(m *mapping) {
 	if !slices.ContainsFunc(r.cfg.Signals, Signal.proves) {
 		m.bad("looks at what instances do, and no signal looks inside an instance",
-			"add signals: [{type: ssh, key: {file: PATH}}], type: local for the machine curfew runs in, or a probe with required: true")
+			"add signals: [{type: ssh, key: {file: PATH}}], type: local for the machine curfew runs in, or a probe or prometheus with required: true")
 	}
 }
 
