@@ -36,8 +36,9 @@ race: ## Run all tests with the race detector
 test-needs:
 	@need=""; \
 	[ -x "$$(PATH="$$PATH:/usr/sbin" command -v sshd)" ] || need="$$need openssh-server"; \
-	command -v curl >/dev/null || need="$$need curl"; \
+	for p in curl rsync rclone busybox; do command -v $$p >/dev/null || need="$$need $$p"; done; \
 	[ -e /usr/bin/jupyter-server ] && [ -d /usr/share/jupyter/kernels/python3 ] || need="$$need jupyter-server python3-ipykernel"; \
+	command -v prometheus >/dev/null || need="$$need prometheus"; \
 	if [ -n "$(RACE)" ]; then command -v gcc >/dev/null || need="$$need gcc libc6-dev"; fi; \
 	[ -n "$$need" ] || exit 0; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
@@ -48,7 +49,9 @@ test-needs:
 		echo "not installed, and not ours to install:$$need"; \
 		case "$$need" in *openssh*) echo "left out: the tests that log in to a real sshd";; esac; \
 		case "$$need" in *curl*) echo "left out: the tests that ping with curl";; esac; \
+		case "$$need" in *rsync*|*rclone*|*busybox*) echo "left out: the tests that export with what is missing";; esac; \
 		case "$$need" in *jupyter*) echo "left out: the test that asks a real Jupyter server";; esac; \
+		case "$$need" in *prometheus*) echo "left out: the tests that ask a real Prometheus";; esac; \
 		case "$$need" in *gcc*) echo "the race detector needs a C compiler" >&2; exit 1;; esac; \
 	fi
 

@@ -138,12 +138,27 @@ func anchors(page string) []string {
 // filled in with accounts and a source of signals.
 func TestExampleConfigurationsLoad(t *testing.T) {
 	reg := config.Registry{Providers: platforms.Kinds(), Channels: channels.Kinds()}
-	top := regexp.MustCompile(`^(#.*\n)*(mode|timezone|language|state|ping|public_url|accounts|signals|protect|caps|policies|exec|notify):`)
+	top := regexp.MustCompile(`^(#.*\n)*(mode|timezone|language|state|ping|public_url|accounts|signals|protect|caps|policies|exec|notify|rates):`)
+	quotes, jobs := regexp.MustCompile(`(?m)^quotes:`), regexp.MustCompile(`^jobs:`)
 	found := 0
 	for _, file := range pages(t) {
 		for _, m := range regexp.MustCompile("(?ms)^( *)```ya?ml\n(.*?)^ *```$").FindAllStringSubmatch(page(t, file), -1) {
 			block := regexp.MustCompile("(?m)^"+m[1]).ReplaceAllString(m[2], "")
-			if !top.MatchString(block) {
+			switch {
+			case top.MatchString(block):
+			case quotes.MatchString(block):
+				found++
+				if _, err := config.Quotes(file, []byte(block)); err != nil {
+					t.Errorf("%s: a price list does not load:\n%v\n%s", file, err, block)
+				}
+				continue
+			case jobs.MatchString(block):
+				found++
+				if _, err := config.Jobs(file, []byte(block)); err != nil {
+					t.Errorf("%s: a list of jobs does not load:\n%v\n%s", file, err, block)
+				}
+				continue
+			default:
 				t.Errorf("%s shows YAML that begins with no key of the configuration:\n%s", file, block)
 				continue
 			}
@@ -209,7 +224,7 @@ func TestEveryKeyOfTheConfigurationIsDocumented(t *testing.T) {
 func keys(path string, v any, into map[string]bool) {
 	switch v := v.(type) {
 	case map[string]any:
-		whole := regexp.MustCompile(`(^|\.)(labels?|prices|token|key|password|header)$|^caps\.`)
+		whole := regexp.MustCompile(`(^|\.)(labels?|prices|fx|token|key|password|header)$|^caps\.`)
 		if whole.MatchString(path) {
 			into[path] = true
 			return

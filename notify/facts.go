@@ -53,6 +53,7 @@ const (
 	lineTogetherUnknown fleet.Code = "notify.together-unknown"
 
 	lineByHand  fleet.Code = "notify.by-hand"
+	lineHurried fleet.Code = "notify.hurried"
 	linePolicy  fleet.Code = "notify.policy"
 	lineMore    fleet.Code = "notify.more"
 	lineHold    fleet.Code = "notify.hold"
@@ -286,8 +287,12 @@ func rate(price fleet.Price) fleet.Values {
 }
 
 func (p *page) handed() {
-	if who, ok := strings.CutPrefix(p.intent.By, "hand:"); ok {
+	who, ok := strings.CutPrefix(p.intent.By, "hand:")
+	switch {
+	case ok:
 		p.tell(lineByHand, fleet.Values{"who": fleet.Text(oneLine(who, maxNameBytes))})
+	case p.intent.Hurried != "":
+		p.tell(lineHurried, fleet.Values{"who": fleet.Text(oneLine(p.intent.Hurried, maxNameBytes))})
 	}
 }
 
@@ -305,7 +310,7 @@ func (p *page) after() {
 			p.afterStopCard()
 		}
 	case fleet.Release:
-		if before {
+		if before && p.subject.OnRelease.KeepsData != fleet.KeepsAll {
 			p.tell(lineRelease, nil)
 		}
 	case fleet.Delete:

@@ -95,10 +95,10 @@ func backoff(attempt int, factor time.Duration) time.Duration {
 }
 
 // overtaken reports whether the delivery announces an act that was done or given
-// up since.
+// up since. One that did not wait for its announcement is told all the same.
 func (d Delivery) overtaken() bool {
 	i := d.Notice.Intent
-	return d.Notice.Event == EventPending && i != nil && i.State != "" && i.State != fleet.IntentPending
+	return d.Notice.Event == EventPending && i != nil && i.State != "" && i.State != fleet.IntentPending && i.Hurried == ""
 }
 
 // expired reports whether the delivery's time is over.

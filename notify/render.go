@@ -27,6 +27,7 @@ const (
 // The titles.
 const (
 	titlePending      fleet.Code = "notify.title.pending"
+	titleNow          fleet.Code = "notify.title.now"
 	titleAsked        fleet.Code = "notify.title.asked"
 	titlePutOff       fleet.Code = "notify.title.put-off"
 	titleAbandoned    fleet.Code = "notify.title.abandoned"
@@ -158,6 +159,9 @@ func (p *page) title() string {
 func (p *page) actTitle() fleet.Code {
 	switch p.n.Event {
 	case EventPending:
+		if p.intent.Hurried != "" {
+			return titleNow
+		}
 		return titlePending
 	case EventAsked:
 		return titleAsked

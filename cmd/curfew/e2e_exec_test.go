@@ -47,6 +47,10 @@ func TestEndToEndExec(t *testing.T) {
 		{"of two runs the longer is waited for", twoAtOnce},
 		{"what cannot be promised is told before anything starts", notPromised},
 		{"a daemon is used where it acts, and refused where it only tells", beforeADaemon},
+		{"a training without exec calls the stop off", patternTakesBack},
+		{"a guard that died meanwhile is started again, and it is told if that fails", guardDies},
+		{"nobody reading what it says ends neither it nor the training", nobodyReads},
+		{"the guard keeps none of the files that exec was given", guardAlone},
 		{"without the wish nothing is needed", execAlone},
 	} {
 		all.Go(func() { t.Run(story.name, func(t *testing.T) { story.tell(t, bin) }) })
@@ -246,6 +250,8 @@ func notPromised(t *testing.T, bin string) {
 	}
 	l.put("curfew.yaml", strings.Split(string(good), "notify:")[0])
 	refused(exitUsage, "没有通知渠道")
+	l.put("curfew.yaml", strings.Split(string(good), "notify:")[0]+"notify: {channels: [{name: me, type: console}]}\n")
+	refused(exitUsage, "没人看的日志文件")
 	l.put("curfew.yaml", string(good))
 	l.change("stop: |", "labels:") // the command's lines become a label's
 	l.change("          cd "+l.dir+"\n          "+powersOff, "          a: b")
@@ -253,6 +259,12 @@ func notPromised(t *testing.T, bin string) {
 	l.put("curfew.yaml", string(good))
 	l.change("{env: WECOM_KEY}", "{env: NO_SUCH_KEY}")
 	refused(exitFailed, "守护进程未能启动", "NO_SUCH_KEY", "guard.log")
+	l.put("curfew.yaml", string(good))
+	if _, err := os.Stat("/dev/full"); err == nil {
+		l.must(os.Remove(l.path(".curfew/guard.log")))
+		l.must(os.Symlink("/dev/full", l.path(".curfew/guard.log")))
+		refused(exitFailed, "守护进程未能启动", "no space left on device")
+	}
 	l.must(os.Remove(l.path("curfew.yaml")))
 	refused(exitUsage, "没有配置文件 "+l.path("curfew.yaml"), "curfew init --box")
 	l.wantTitles()
@@ -295,6 +307,117 @@ func beforeADaemon(t *testing.T, bin string) {
 	l.untilGone(g)
 	r.end(0)
 	r.wait()
+}
+
+// patternTakesBack starts, in the warning time, a training that only the file's own
+// policy knows.
+func patternTakesBack(t *testing.T, bin string) {
+	l := newBox(t, bin, powersOff)
+	l.change("warn: 3s", "warn: 10m")
+	l.change("notify:\n", "policies:\n  - {name: own-runs, type: training, match: {account: own}, process: 'python .*train.*"+l.work+
+		"', confirm: {looks: 2, apart: 1s}, then: stop}\nnotify:\n")
+	first := l.exec("--then", "stop")
+	g := l.guard()
+	l.untilBusy("box-1")
+	first.end(0)
+	first.wait()
+	l.untilTold("将关机：box-1")
+	time.Sleep(1100 * time.Millisecond) // runs tell whole seconds
+	end := l.trainHere()
+	l.untilTold("已取消关机：box-1")
+	end(0)
+	l.untilGone(g)
+	l.wantTitles("将关机：box-1", "已取消关机：box-1")
+	if n := len(l.lines("down")); n != 0 {
+		t.Errorf("the command was run %d times", n)
+	}
+}
+
+func guardDies(t *testing.T, bin string) {
+	l := newBox(t, bin, powersOff)
+	r := l.exec("--then", "stop")
+	g := l.guard()
+	l.must(syscall.Kill(g, syscall.SIGKILL))
+	l.untilGone(g)
+	r.end(4)
+	if code := r.wait(); code != 4 || strings.Count(r.stderr(), "\n") != 1 {
+		t.Errorf("exec ended with %d, and said:\n%s", code, r.stderr())
+	}
+	if again := l.guard(); again == g {
+		t.Errorf("the guard is still %d", g)
+	}
+	asked := l.untilTold("正在关机：box-1")
+	l.wantWords(asked, "失败，退出码 4")
+	l.until("the power-off", func() bool { return len(l.lines("down")) == 1 })
+
+	l = newBox(t, bin, powersOff)
+	r = l.exec("--then", "stop")
+	g = l.guard()
+	l.must(syscall.Kill(g, syscall.SIGKILL))
+	l.untilGone(g)
+	l.put("curfew.yaml", "mode: [\n")
+	r.end(4)
+	if code := r.wait(); code != 4 || !strings.Contains(r.stderr(), "任务已结束，但 box-1 不会关机") || !strings.Contains(r.stderr(), "守护进程未能启动") {
+		t.Errorf("exec ended with %d, and said:\n%s", code, r.stderr())
+	}
+}
+
+func nobodyReads(t *testing.T, bin string) {
+	l := newBox(t, bin, powersOff)
+	read, write, err := os.Pipe()
+	l.must(err)
+	l.must(read.Close())
+	cmd := l.command("exec", "--then", "stop", "--", "sh", "-c", `kill -PIPE $$; echo "it is ignored"`)
+	cmd.Stdout, cmd.Stderr = write, write
+	_ = cmd.Run()
+	l.must(write.Close())
+	if code := cmd.ProcessState.ExitCode(); code != 128+int(syscall.SIGPIPE) {
+		t.Errorf("exec ended with %s, want its command's end by the signal", cmd.ProcessState)
+	}
+	asked := l.untilTold("正在关机：box-1")
+	l.wantWords(asked, "失败，退出码 141")
+	t.Run("what never began leaves no wish", func(t *testing.T) {
+		l := newBox(t, bin, powersOff)
+		l.must(os.WriteFile(l.path("bin/alien"), []byte("\x7fELF\x00"), 0o700))
+		read, write, err := os.Pipe()
+		l.must(err)
+		l.must(read.Close())
+		cmd := l.command("exec", "--then", "stop", "--", "alien")
+		cmd.Stderr = write
+		_ = cmd.Run()
+		l.must(write.Close())
+		if code := cmd.ProcessState.ExitCode(); code != boxrun.NotRunnable {
+			t.Errorf("exec ended with %s", cmd.ProcessState)
+		}
+		if files, err := os.ReadDir(boxrun.Folder(l.dir)); err != nil || len(files) != 0 {
+			t.Errorf("a run was noted: %v, %v", files, err)
+		}
+	})
+}
+
+func guardAlone(t *testing.T, bin string) {
+	l := newBox(t, bin, powersOff)
+	read, write, err := os.Pipe()
+	l.must(err)
+	defer read.Close()
+	cmd := l.command("exec", "--then", "stop", "--", "sh", "-c", "echo mine >&3")
+	cmd.ExtraFiles = []*os.File{write}
+	l.must(cmd.Run())
+	l.must(write.Close())
+	got := make(chan string, 1)
+	go func() {
+		text, _ := io.ReadAll(read) // until nobody has the other end
+		got <- string(text)
+	}()
+	select {
+	case text := <-got:
+		if text != "mine\n" {
+			t.Errorf("the command wrote %q", text)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("the guard holds the pipe open")
+	}
+	l.guard()
 }
 
 func execAlone(t *testing.T, bin string) {

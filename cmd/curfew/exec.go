@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"os/user"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,6 +26,7 @@ const (
 	wordExecNoFile     fleet.Code = "exec.no-file"
 	wordExecNoEnd      fleet.Code = "exec.no-end"
 	wordExecNoPing     fleet.Code = "exec.no-ping"
+	wordExecStaysOn    fleet.Code = "exec.stays-on"
 )
 
 // pingVariable holds the address of the ping where no flag does.
@@ -37,6 +39,7 @@ type job struct {
 	home                  string
 	pinger                *boxrun.Pinger
 	record                *boxrun.File // nil where it could not be written
+	keeps                 *keeper      // nil without --then stop
 }
 
 func (p *program) execCommand() *cobra.Command {
@@ -77,6 +80,9 @@ func (j *job) run(ctx context.Context, args []string) (err error) {
 	if j.render, err = text.New(j.language(""), time.Local); err != nil {
 		return err
 	}
+	// Nobody may be reading what is said: that ends neither this nor the run. Unlike a
+	// signal that is ignored, one that is listened for is not ignored by the command.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	path, code, err := boxrun.Find(args[0])
 	if err != nil {
 		return &exitError{code, err}
@@ -97,6 +103,7 @@ func (j *job) run(ctx context.Context, args []string) (err error) {
 	if ctx.Err() != nil { // somebody wanted an end before there was a beginning
 		return j.notBegun(&exitError{code: exitInterrupted})
 	}
+	log := boxrun.Watch(j.log, os.Stdout)
 	child, err := boxrun.Start(path, args)
 	if err != nil {
 		return j.notBegun(&exitError{boxrun.NotRunnable, fmt.Errorf("%s: %w", args[0], err)})
@@ -111,7 +118,7 @@ func (j *job) run(ctx context.Context, args []string) (err error) {
 		}
 	}
 	code = child.Wait()
-	j.end(ctx, code)
+	j.end(ctx, code, log.Said())
 	if code != 0 {
 		return &exitError{code: code}
 	}
@@ -121,14 +128,16 @@ func (j *job) run(ctx context.Context, args []string) (err error) {
 // begin makes sure of the guard, where one was asked for, and notes the beginning
 // of the run. Without --then stop nothing keeps the run from starting.
 func (j *job) begin(ctx context.Context) (err error) {
-	var g *keeper
 	if j.then != "" {
-		if g, err = j.keeper(ctx); err != nil {
+		if j.keeps, err = j.keeper(ctx); err != nil {
 			return err
 		}
-		if err := g.ensure(ctx); err != nil {
+		if err := j.keeps.ensure(ctx); err != nil {
 			return err
 		}
+		// Said before the run is noted: whatever ends this program by then leaves no
+		// wish behind.
+		j.keeps.promise()
 	}
 	j.record, err = boxrun.Create(j.home, j.name, j.then, j.now())
 	switch {
@@ -136,25 +145,27 @@ func (j *job) begin(ctx context.Context) (err error) {
 		return j.notStarted(exitFailed, fleet.Text(err.Error()))
 	case err != nil:
 		j.tell(wordExecNoFile, fleet.Values{"error": fleet.Text(err.Error())})
-	case g != nil:
+	case j.keeps != nil:
 		// A guard without anything to mind may have ended just before the run was
 		// noted; from now on none does.
-		if err := g.ensure(ctx); err != nil {
+		if err := j.keeps.ensure(ctx); err != nil {
 			return j.notBegun(err)
 		}
-		g.promise()
 	}
 	return nil
 }
 
 // end notes how the run went, and tells of it. Nothing that fails in it is a failure
 // of the run.
-func (j *job) end(ctx context.Context, code int) {
-	said := boxrun.Said(j.log, os.Stdout)
+func (j *job) end(ctx context.Context, code int, said string) {
 	if j.record != nil {
 		if err := j.record.End(code, said, j.now()); err != nil {
 			j.tell(wordExecNoEnd, fleet.Values{"error": fleet.Text(err.Error())})
 		}
+	}
+	if j.keeps != nil {
+		j.keeps.over = true
+		_ = j.keeps.ensure(ctx) // whoever would keep the promise may have ended meanwhile; it is told
 	}
 	if j.pinger != nil {
 		if err := j.pinger.End(ctx, code, said); err != nil {

@@ -3,20 +3,24 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"curfew/fleet"
 	"curfew/internal/app"
+	"curfew/internal/boxrun"
 	"curfew/internal/config"
 	"curfew/internal/ctl"
 	"curfew/internal/sched"
 	"curfew/internal/text"
+	"curfew/notify"
 	"curfew/policies"
 )
 
@@ -31,6 +35,8 @@ const (
 	whyExecPeriod    fleet.Code = "exec.period"
 	whyExecProtected fleet.Code = "exec.protected"
 	whyExecNoChannel fleet.Code = "exec.no-channel"
+	whyExecConsole   fleet.Code = "exec.only-console"
+	whyExecNoRoom    fleet.Code = "exec.no-room"
 	whyExecDryRun    fleet.Code = "exec.daemon-dry-run"
 	whyExecBlind     fleet.Code = "exec.daemon-blind"
 	whyExecOtherHome fleet.Code = "exec.daemon-home"
@@ -47,6 +53,10 @@ const (
 	guardLogMax   = 1 << 20
 )
 
+// guardRoom is how much must be free where the guard writes: what it cannot write it
+// does not do.
+const guardRoom = 16 << 20
+
 // keeper sees to it that somebody keeps the promise of --then stop: the daemon that
 // runs here, or a guard that is started.
 type keeper struct {
@@ -57,6 +67,8 @@ type keeper struct {
 	gone   chan struct{} // closed when it has ended
 	log    string        // of the guard
 	from   int64         // where in the log its words begin
+	room   func(folder string) (uint64, error)
+	over   bool // the run is
 }
 
 // keeper checks that a stop after the run can be promised at all. Whatever is
@@ -91,9 +103,41 @@ func (j *job) keeper(ctx context.Context) (*keeper, error) {
 	if missing := missing(cfg); len(missing) > 0 {
 		return nil, j.notStarted(exitUsage, missing...)
 	}
-	return &keeper{
+	k := &keeper{
 		job: j, cfg: cfg, client: ctl.NewClient(ctl.SocketPath(cfg.State)), log: filepath.Join(j.home, ".curfew", "guard.log"),
-	}, ctx.Err()
+		room: boxrun.Room,
+	}
+	if full := k.full(); len(full) > 0 {
+		return nil, j.notStarted(exitFailed, full...)
+	}
+	return k, ctx.Err()
+}
+
+// full tells where nothing more can be written: the state and the run files, without
+// which no stop is made.
+func (k *keeper) full() []fleet.Value {
+	var out []fleet.Value
+	for _, folder := range slices.Compact([]string{filepath.Dir(strings.TrimPrefix(k.cfg.State, "sqlite:")), filepath.Dir(k.log)}) {
+		if free, err := k.room(folder); err == nil && free < guardRoom { // what does not tell is tried
+			out = append(out, because(whyExecNoRoom, fleet.Values{
+				"folder": fleet.Text(folder), "free": fleet.Number(float64(free >> 20)), "needed": fleet.Number(guardRoom >> 20),
+			}))
+		}
+	}
+	return out
+}
+
+// refuse says why the machine would not be stopped, and before the run that it is not
+// started.
+func (k *keeper) refuse(code int, whys ...fleet.Value) error {
+	if !k.over {
+		return k.notStarted(code, whys...)
+	}
+	_, m, _ := k.cfg.Local()
+	for _, why := range whys {
+		k.tell(wordExecStaysOn, fleet.Values{"machine": fleet.Text(m.Name), "why": why})
+	}
+	return &exitError{code: code}
 }
 
 func because(code fleet.Code, v fleet.Values) fleet.Value {
@@ -125,10 +169,22 @@ func missing(cfg *config.Config) []fleet.Value {
 	if by := app.Protects(cfg, fleet.Instance{Name: m.Name, Labels: m.Labels}); !by.IsZero() {
 		out = append(out, because(whyExecProtected, fleet.Values{"file": file, "machine": fleet.Text(m.Name), "by": fleet.Nested(by)}))
 	}
-	if len(cfg.Notify.Channels) == 0 {
+	switch {
+	case len(cfg.Notify.Channels) == 0:
 		out = append(out, because(whyExecNoChannel, fleet.Values{"file": file}))
+	case !reachesPeople(cfg.Notify):
+		out = append(out, because(whyExecConsole, fleet.Values{"file": file}))
 	}
 	return out
+}
+
+// reachesPeople reports whether it is told of acts by another channel than the
+// console: that of a guard is its log.
+func reachesPeople(n config.Notify) bool {
+	told := notify.Pick(n.Routes, notify.Notice{Category: fleet.CategoryAct}, nil)
+	return slices.ContainsFunc(n.Channels, func(c config.Channel) bool {
+		return c.Type != notify.ConsoleKind && slices.Contains(told, c.Name)
+	})
 }
 
 // ensure makes sure that somebody answers who will stop the machine after the run,
@@ -147,7 +203,7 @@ func (k *keeper) ensure(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return &exitError{code: exitInterrupted}
 		case !errors.Is(err, ctl.ErrNoDaemon):
-			return k.notStarted(exitFailed, fleet.Text(err.Error()))
+			return k.refuse(exitFailed, fleet.Text(err.Error()))
 		}
 		waited := clock.Now().Sub(began)
 		switch {
@@ -164,7 +220,7 @@ func (k *keeper) ensure(ctx context.Context) error {
 		case waited > guardPatience:
 			k.dismiss(ctx)
 			return k.failed("")
-		case waited > guardSilence && !told:
+		case waited > guardSilence && !told && !k.over:
 			told = true
 			k.tell(wordExecWaits, nil)
 		}
@@ -181,13 +237,13 @@ func (k *keeper) judge(s ctl.Status) error {
 	_, m, _ := k.cfg.Local()
 	switch {
 	case s.Exec.Machine != m.Name:
-		return k.notStarted(exitUsage, because(whyExecStrange, fleet.Values{"file": file}))
+		return k.refuse(exitUsage, because(whyExecStrange, fleet.Values{"file": file}))
 	case s.Exec.Mode != fleet.Enforce:
-		return k.notStarted(exitUsage, because(whyExecDryRun, fleet.Values{"file": file}))
+		return k.refuse(exitUsage, because(whyExecDryRun, fleet.Values{"file": file}))
 	case s.Exec.Home == "":
-		return k.notStarted(exitUsage, because(whyExecBlind, fleet.Values{"file": file}))
+		return k.refuse(exitUsage, because(whyExecBlind, fleet.Values{"file": file}))
 	case s.Exec.Home != k.home:
-		return k.notStarted(exitUsage, because(whyExecOtherHome, fleet.Values{"theirs": fleet.Text(s.Exec.Home), "ours": fleet.Text(k.home)}))
+		return k.refuse(exitUsage, because(whyExecOtherHome, fleet.Values{"theirs": fleet.Text(s.Exec.Home), "ours": fleet.Text(k.home)}))
 	}
 	return nil
 }
@@ -212,10 +268,13 @@ func (k *keeper) start() error {
 	if k.lang != "" {
 		args = append(args, "--lang", k.lang)
 	}
-	k.guard, err = os.StartProcess(self, args, &os.ProcAttr{
-		Dir: "/", Files: []*os.File{nothing, log, log}, Sys: &syscall.SysProcAttr{Setsid: true},
+	err = boxrun.Alone(func() (err error) {
+		k.guard, err = os.StartProcess(self, args, &os.ProcAttr{
+			Dir: "/", Files: []*os.File{nothing, log, log}, Sys: &syscall.SysProcAttr{Setsid: true},
+		})
+		return err
 	})
-	if err != nil {
+	if k.guard == nil {
 		return err
 	}
 	k.gone = make(chan struct{})
@@ -241,7 +300,11 @@ func (k *keeper) openLog() (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.from, err = f.Seek(0, io.SeekEnd)
+	// A log that takes no line would not say either why the guard ends.
+	_, err = fmt.Fprintf(f, "%s exec starts a guard for %s\n", k.now().Format(time.DateTime), k.name)
+	if err == nil {
+		k.from, err = f.Seek(0, io.SeekEnd)
+	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -279,7 +342,7 @@ func (k *keeper) failed(why string) error {
 	if words := k.lastWords(); words != "" {
 		v["log"] = fleet.Text(words)
 	}
-	return k.notStarted(exitFailed, because(whyExecNoGuard, v))
+	return k.refuse(exitFailed, append(k.full(), because(whyExecNoGuard, v))...)
 }
 
 // lastWords gives the last lines that the guard has logged since it was started.

@@ -11,6 +11,7 @@ import (
 	"curfew/internal/config"
 	"curfew/internal/ctl"
 	"curfew/internal/text"
+	"curfew/notify"
 	"curfew/providers"
 )
 
@@ -53,6 +54,68 @@ func TestOnlyWhoWouldStopTheMachineKeepsThePromise(t *testing.T) {
 			exit, ok := errors.AsType[*exitError](err)
 			if !ok || exit.code != exitUsage || !strings.Contains(said.String(), c.says) {
 				t.Errorf("got %v and\n%s", err, &said)
+			}
+		})
+	}
+}
+
+func TestWhereNothingCanBeNotedNothingIsPromised(t *testing.T) {
+	words, err := text.New(text.English, time.UTC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	free := map[string]uint64{"/data": 3 << 20, "/root/.curfew": 1 << 30}
+	k := &keeper{
+		cfg: &config.Config{State: "sqlite:/data/curfew.db"}, log: "/root/.curfew/guard.log",
+		room: func(folder string) (uint64, error) {
+			room, known := free[folder]
+			if !known {
+				return 0, errors.New("nobody knows")
+			}
+			return room, nil
+		},
+	}
+	said := func() string {
+		var out []string
+		for _, why := range k.full() {
+			out = append(out, words.Reason(fleet.Because(wordExecNotStarted, fleet.Values{"why": why}), time.Now()))
+		}
+		return strings.Join(out, "\n")
+	}
+	if got := said(); !strings.Contains(got, "no space is left in /data (3 MiB free, 16 MiB needed)") || strings.Contains(got, "/root") {
+		t.Errorf("of a full disk it says %q", got)
+	}
+	free["/data"] = guardRoom
+	if got := said(); got != "" {
+		t.Errorf("of enough space it says %q", got)
+	}
+	delete(free, "/data")
+	if got := said(); got != "" {
+		t.Errorf("of what cannot be told it says %q", got)
+	}
+}
+
+func TestSomebodyHasToReadIt(t *testing.T) {
+	console, wx := config.Channel{Name: "me", Type: "console"}, config.Channel{Name: "wx", Type: "wecom"}
+	for _, c := range []struct {
+		name     string
+		channels []config.Channel
+		routes   []notify.Route
+		want     bool
+	}{
+		{"a chat", []config.Channel{wx}, []notify.Route{{To: []string{"wx"}}}, true},
+		{"the console alone", []config.Channel{console}, []notify.Route{{To: []string{"me"}}}, false},
+		{"both", []config.Channel{console, wx}, []notify.Route{{To: []string{"me", "wx"}}}, true},
+		{"acts go to the console", []config.Channel{console, wx}, []notify.Route{
+			{Categories: []fleet.Category{fleet.CategoryAct}, To: []string{"me"}}, {To: []string{"wx"}},
+		}, false},
+		{"acts go to the chat", []config.Channel{console, wx}, []notify.Route{
+			{Categories: []fleet.Category{fleet.CategoryMoney}, To: []string{"me"}}, {To: []string{"wx"}},
+		}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := reachesPeople(config.Notify{Channels: c.channels, Routes: c.routes}); got != c.want {
+				t.Errorf("got %v", got)
 			}
 		})
 	}

@@ -64,6 +64,7 @@ func (g *page) explain(e ctl.Explanation) {
 		rows = append(rows, []string{g.say(wordHeldBy, fleet.Values{"by": fleet.Text(h.By), "until": moment(h.Until), "why": fleet.Text(h.Why)})})
 	}
 	g.part(partHolds, rows)
+	g.part(partSecured, g.secured(e.Secured))
 	rows = nil
 	for _, s := range e.Sources {
 		rows = append(rows, []string{s.Policy, s.Key, s.Value, "(" + s.From + ")"})

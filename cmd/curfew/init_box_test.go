@@ -114,7 +114,7 @@ func TestInitInABoxWithOneMark(t *testing.T) {
 	l = newSetupLab(t)
 	l.furnishBox(files)
 	a = l.run([]string{"--box"}, "", "", "", "", "", "", "console")
-	a.wants(t, exitFine, "curfew does not know this platform", "A stop may destroy data here")
+	a.wants(t, exitFine, "curfew exec --then stop does not accept the console", "curfew does not know this platform", "A stop may destroy data here")
 	m := l.config().Accounts[0].Machines[0]
 	if m.Name != "lab-4" || m.Stop != "shutdown -h now" || m.OnStop != (fleet.OnStop{}) || m.Price.Known() {
 		t.Errorf("machine %+v; what nobody said is not known", m)

@@ -37,6 +37,9 @@ func (i *initializer) whichChannel(ctx context.Context) (notify.Kind, error) {
 		switch names := setup.EnvNames(k.Name, k.Credentials, i.lookupEnv); {
 		case k.Name == notify.ConsoleKind:
 			o.Text = i.talk.say(wordConsole, nil)
+			if i.plan.Box != nil {
+				o.Note = i.talk.say(wordConsoleBox, nil)
+			}
 			ready = i.yes // nobody is there to be asked for a key
 		case names != nil:
 			o.Note = i.talk.say(wordInEnv, fleet.Values{"env": fleet.Text(names[k.Credentials[0]])})
@@ -123,6 +126,9 @@ func (i *initializer) arrived(ctx context.Context, kind notify.Kind, c setup.Cha
 				return false, nil
 			}
 		}
+	}
+	if kind.Name == notify.ConsoleKind && i.plan.Box != nil {
+		i.talk.line(wordConsoleBox, nil)
 	}
 	i.plan.Channel = &c
 	return true, nil

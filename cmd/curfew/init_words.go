@@ -31,6 +31,7 @@ const (
 
 	wordWhichChannel      fleet.Code = "cli.init.which-channel"
 	wordConsole           fleet.Code = "cli.init.console"
+	wordConsoleBox        fleet.Code = "cli.init.console-box"
 	wordChannelCredential fleet.Code = "cli.init.channel-credential"
 	wordChannelSetting    fleet.Code = "cli.init.channel-setting"
 	wordOneOf             fleet.Code = "cli.init.one-of"

@@ -9,7 +9,6 @@ import (
 
 	"curfew/fleet"
 	"curfew/internal/ctl"
-	"curfew/internal/guard"
 )
 
 func (p *program) planCommand() *cobra.Command {
@@ -34,7 +33,7 @@ would be done, so that a script can tell.`,
 func (p *program) plan(plan ctl.Plan) error {
 	acts := 0
 	for _, i := range slices.Concat(plan.Items, plan.Resources) {
-		if pending(i) {
+		if i.Pending() {
 			acts++
 		}
 	}
@@ -69,15 +68,6 @@ func (p *program) plan(plan ctl.Plan) error {
 		return &exitError{code: exitPending}
 	}
 	return nil
-}
-
-// pending reports whether something is being done with an instance, or will be
-// when what it waits for has come.
-func pending(i ctl.Planned) bool {
-	if i.Intent != nil && i.Intent.State != fleet.IntentPending {
-		return true
-	}
-	return i.Action != fleet.Keep && guard.Sum(i.Rulings).Answer != guard.Refuse
 }
 
 // which says what an instance is: id, account, cards, state and activity.

@@ -27,7 +27,7 @@ const (
 	exitFailed  = 1
 	exitUsage   = 2 // or a bad configuration
 	exitPartly  = 3
-	exitPending = 4 // plan: something would be done
+	exitPending = 4 // plan: something would be done; apply: something waits
 )
 
 // exitError ends the program with a code. Without a cause nothing is printed: it
@@ -127,7 +127,7 @@ Then write a configuration, check it, and let it run:
 	flags.StringVar(&p.lang, "lang", "", "language of the output: en or zh (default: the configuration's, then LANG)")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
-		p.initCommand(), p.runCommand(), p.execCommand(), p.guardCommand(), p.demoCommand(), p.checkCommand(), p.planCommand(), p.explainCommand(), p.listCommand(),
+		p.initCommand(), p.runCommand(), p.execCommand(), p.guardCommand(), p.demoCommand(), p.checkCommand(), p.planCommand(), p.applyCommand(), p.explainCommand(), p.listCommand(), p.estimateCommand(), p.costCommand(),
 		p.holdCommand(), p.approveCommand(), p.actCommand("stop"), p.actCommand("start"), p.actCommand("release"),
 		p.schemaCommand(), p.doctorCommand(), p.journalCommand(), p.reloadCommand(), p.forgetCommand(), p.pingURLCommand(), p.notifyCommand(), p.versionCommand(),
 	)

@@ -134,6 +134,16 @@ const (
 	wordRunExit        fleet.Code = "cli.run-exit"
 	wordHeldBy         fleet.Code = "cli.held-by"
 
+	wordAlone      fleet.Code = "cli.alone"
+	wordApplying   fleet.Code = "cli.applying"
+	wordApplied    fleet.Code = "cli.applied"
+	wordDryRun     fleet.Code = "cli.dry-run"
+	wordNow        fleet.Code = "cli.now"
+	wordWouldNow   fleet.Code = "cli.would-now"
+	wordWaitsStill fleet.Code = "cli.waits-still"
+	wordNotAsShown fleet.Code = "cli.not-as-shown"
+	wordNotSeen    fleet.Code = "cli.not-seen"
+
 	wordHeld      fleet.Code = "cli.held"
 	wordFreed     fleet.Code = "cli.freed"
 	wordCalledOff fleet.Code = "cli.called-off"

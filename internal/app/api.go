@@ -45,12 +45,16 @@ func (a *App) Once(ctx context.Context) error {
 
 // Plan tells what would be done now, and why not more.
 func (a *App) Plan(ctx context.Context) (ctl.Plan, error) {
+	rt := a.runtime()
 	// Of resources, those with which something is done, or might be.
-	t, err := a.think(ctx, a.runtime(), func(d *decision) bool { return d.subject.Ref.Kind == fleet.KindInstance || actedOn(d) })
+	t, err := a.think(ctx, rt, func(d *decision) bool { return d.subject.Ref.Kind == fleet.KindInstance || actedOn(d) })
 	if err != nil {
 		return ctl.Plan{}, err
 	}
-	out := ctl.Plan{Now: a.clock.Now(), Scopes: a.inv.Things().Scopes}
+	if err := a.share(ctx, rt, t.decisions, t.desk); err != nil {
+		return ctl.Plan{}, err
+	}
+	out := ctl.Plan{Now: a.clock.Now(), Scopes: a.inv.Scopes()}
 	for _, d := range t.decisions {
 		if d.subject.Ref.Kind == fleet.KindInstance {
 			out.Items = append(out.Items, a.planned(d))
@@ -182,12 +186,17 @@ func (a *App) Explain(ctx context.Context, name string) (ctl.Explanation, error)
 		return ctl.Explanation{}, err
 	}
 	out.Holds = holdsOf(holds, i.Ref)
+	secured, err := a.store.Secured(ctx)
+	if err != nil {
+		return ctl.Explanation{}, err
+	}
+	out.Secured = slices.DeleteFunc(secured[i.Ref], func(s fleet.Secured) bool { return !s.Boot.Same(i.Boot) })
 	if r, ok := a.inv.Resource(i.Ref); ok {
 		out.Resource, out.SeenAt = &r.Resource, r.SeenAt
 	}
 	if t, ok := a.inv.Get(i.Ref); ok {
 		out.SeenAt = t.SeenAt
-		out.Scope, _ = find(a.inv.Things().Scopes, func(s policies.ScopeState) bool {
+		out.Scope, _ = find(a.inv.Scopes(), func(s policies.ScopeState) bool {
 			return s.Scope == fleet.Scope{Account: i.Ref.Account, Region: t.Region}
 		})
 		if cost, ok := i.Price.For(out.Now.Sub(i.StartedAt)); ok && i.State == fleet.StateRunning {
@@ -320,7 +329,7 @@ func (a *App) Act(ctx context.Context, r ctl.ActRequest) (fleet.Intent, error) {
 			Reason: fleet.Because(ReasonByHand, fleet.Values{"by": fleet.Text(r.By)}),
 		}},
 	}
-	d, err := a.readDesk(ctx, rt, a.inv.Things(), a.clock.Now())
+	d, err := a.readDesk(ctx, rt, a.inv.Snapshot(), a.clock.Now())
 	if err != nil {
 		return fleet.Intent{}, err
 	}
@@ -396,13 +405,14 @@ func (a *App) Status(ctx context.Context) (ctl.Status, error) {
 	if err != nil {
 		return ctl.Status{}, err
 	}
-	things := a.inv.Things()
+	all := a.inv.Snapshot()
+	instances, _ := all.Size()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return ctl.Status{
 		Version: a.o.Version, Config: a.rt.cfg.File, Mode: a.rt.cfg.Mode, StartedAt: a.startedAt, Now: a.clock.Now(),
-		Instances: len(things.Instances), OpenActs: len(open), LastPass: a.lastPass, LastReload: a.lastReload,
-		Scopes: things.Scopes, Exec: a.execs(a.rt), DatabaseError: a.dbError,
+		Instances: instances, OpenActs: len(open), LastPass: a.lastPass, LastReload: a.lastReload,
+		Scopes: all.Scopes, Exec: a.execs(a.rt), DatabaseError: a.dbError,
 	}, nil
 }
 

@@ -46,6 +46,8 @@ type Options struct {
 	OnCommit func(p store.Phase, journal bool) error
 	// Listen opens the listener for pings; nil is a TCP socket of this machine.
 	Listen func(ctx context.Context, address string) (net.Listener, error)
+	// Exporter copies data away before a release; nil is over SSH and on this machine.
+	Exporter Exporter
 	// ReadOnly opens the state to look and plan once, without acting.
 	ReadOnly bool
 }
@@ -88,12 +90,18 @@ type App struct {
 	busy       map[int64]bool // intents being carried out
 	resting    map[int64]time.Time
 	noted      map[fleet.Ref]noted
-	forgotten  map[string]bool // identities of accounts to be let alone until the next reload
+	securing   map[fleet.Ref]bool // whose data is being secured
+	hasSecured map[fleet.Ref]bool // of which something was secured, or is being
+	forgotten  map[string]bool    // identities of accounts to be let alone until the next reload
+	alone      bool               // there is no daemon
+	over       chan struct{}      // closed when the daemon ends; nil before it began
 
-	passing sync.Mutex // passes never overlap
-	folding sync.Mutex // nor do looks that are folded in
+	passing  sync.Mutex // passes never overlap
+	folding  sync.Mutex // nor do looks that are folded in
+	applying sync.Mutex // nor do those who want a pass now
 
 	door door // for pings
+	cost cost // what was last found of hidden charges
 }
 
 // New opens the state and the configuration. Nothing is sent to any provider
@@ -106,7 +114,8 @@ func New(ctx context.Context, o Options) (*App, error) {
 	a := &App{
 		o: o, clock: o.Clock, log: o.Log, startedAt: o.Clock.Now(),
 		kick: make(chan struct{}, 1), mail: make(chan struct{}, 1), rebuilt: make(chan struct{}, 1),
-		seen: newSightings(), busy: map[int64]bool{}, resting: map[int64]time.Time{}, noted: map[fleet.Ref]noted{}, forgotten: map[string]bool{},
+		seen: newSightings(), busy: map[int64]bool{}, resting: map[int64]time.Time{}, noted: map[fleet.Ref]noted{},
+		securing: map[fleet.Ref]bool{}, hasSecured: map[fleet.Ref]bool{}, forgotten: map[string]bool{},
 	}
 	a.store, err = store.Open(ctx, store.Options{DSN: cfg.State, Now: o.Clock.Now, OnCommit: o.OnCommit})
 	if err != nil {
@@ -134,9 +143,16 @@ func (a *App) open(ctx context.Context, cfg *config.Config) (err error) {
 	for _, h := range holds {
 		a.seen.holds[h.Ref] = h
 	}
+	saved, err := a.store.Secured(ctx)
+	if err != nil {
+		return fmt.Errorf("read what data was secured: %w", err)
+	}
+	for ref := range saved {
+		a.hasSecured[ref] = true
+	}
 	a.exec = execute.New(execute.Options{
 		Store: a.store, Now: a.clock.Now, Log: a.log, WriteTimeout: writeTimeout,
-		World: execute.World{Account: a.account, Read: a.read, Look: a.lookNow, Ask: a.ask, Tell: a.tell, Heard: a.heard, Resource: a.resource, Secure: a.secure},
+		World: execute.World{Account: a.account, Read: a.read, Look: a.lookNow, Ask: a.askToRelease, Tell: a.tell, Heard: a.heard, Resource: a.resource, Secure: a.secureAll, Released: a.released, Closed: a.closed},
 	})
 	if a.rt, err = a.build(ctx, cfg); err == nil {
 		a.inv.Limit(a.rt.covers)
@@ -160,6 +176,11 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	a.log.Info().Str("version", a.o.Version).Str("config", a.runtime().cfg.File).Str("mode", string(a.runtime().cfg.Mode)).
 		Int("accounts", len(a.runtime().accounts)).Int("policies", len(a.runtime().cfg.Policies)).Msg("guarding")
+	over := make(chan struct{})
+	a.mu.Lock()
+	a.over = over
+	a.mu.Unlock()
+	defer close(over)
 	ctx, stop := context.WithCancelCause(ctx)
 	var wg sync.WaitGroup
 	for _, loop := range []func(context.Context) error{a.watchers, a.passes, a.postman, a.heartbeat, a.pings} {

@@ -70,6 +70,10 @@ func (a *App) announceAnew(tx *store.Tx, heard time.Time) error {
 			deadline = i.AnnouncedAt.Add(i.Warn + guard.NobodyHeard)
 		}
 		missed := deaf && deadline.After(heard) && !deadline.After(tx.Now)
+		if deaf && i.Hurried != "" {
+			missed = true // that now is over
+			slowDown(&i)
+		}
 		if i.AcceptedAt.IsZero() {
 			waits, err := tx.Announcing(i)
 			if err != nil {
@@ -102,6 +106,11 @@ func (a *App) announceAnew(tx *store.Tx, heard time.Time) error {
 	return nil
 }
 
+// announcement is the key of the newest announcement of an act, alone or with others.
+func announcement(i fleet.Intent) string {
+	return fmt.Sprintf("intent|%d|pending|%d", cmp.Or(i.Batch, i.ID), i.Announced)
+}
+
 // announce queues the warning of intents, in one message for all of them, and
 // journals the step. The clock starts when a channel accepts it.
 func (a *App) announce(tx *store.Tx, is []fleet.Intent, step string) error {
@@ -110,7 +119,15 @@ func (a *App) announce(tx *store.Tx, is []fleet.Intent, step string) error {
 		i := &is[n]
 		i.Announced = first.Announced + 1
 		i.AnnouncedAt = tx.Now
-		i.NextAt = tx.Now.Add(i.Warn + guard.NobodyHeard)
+		switch {
+		case i.Hurried == "":
+			i.NextAt = tx.Now.Add(i.Warn + guard.NobodyHeard)
+		case len(i.Attempts) == 0: // a platform that asked for peace gets it
+			i.NextAt = tx.Now
+			fallthrough
+		default:
+			i.Warn, i.Deadline = 0, tx.Now
+		}
 		i.Batch = 0
 		if len(is) > 1 {
 			i.Batch = first.ID
@@ -118,7 +135,7 @@ func (a *App) announce(tx *store.Tx, is []fleet.Intent, step string) error {
 	}
 	first.Announced = is[len(is)-1].Announced
 	n := notify.Notice{
-		Key: fmt.Sprintf("intent|%d|pending|%d", first.ID, first.Announced), Event: notify.EventPending,
+		Key: announcement(*first), Event: notify.EventPending,
 		Severity: fleet.Warning, Category: fleet.CategoryAct, Subject: first.Subject, Intent: first,
 	}
 	for _, i := range is[1:] {
@@ -130,6 +147,12 @@ func (a *App) announce(tx *store.Tx, is []fleet.Intent, step string) error {
 	if len(n.Because) > 0 {
 		n.Reason = n.Because[0]
 	}
+	secured, err := a.firstSecured(tx, *first)
+	if err != nil {
+		return err
+	}
+	n.Because = append(append(n.Because, secured...), a.imageFirst(*first)...)
+	n.Because = append(n.Because, a.fate(*first)...)
 	if err := a.tell(tx, n, 0); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"curfew/internal/config"
 	"curfew/internal/execute"
 	"curfew/internal/guard"
+	"curfew/internal/observe"
 	"curfew/internal/store"
 	"curfew/policies"
 	"curfew/signals"
@@ -39,6 +40,7 @@ type decision struct {
 	rulings   []guard.Ruling   // on step, or on would where there is no step
 	intent    *fleet.Intent    // the open one
 	unguarded bool
+	hurried   string // who wants it now
 }
 
 // desk is what was read from the state for one round of deciding, all of one
@@ -53,30 +55,15 @@ type desk struct {
 	approvals map[int64]store.Approval
 	secured   map[fleet.Ref][]fleet.Secured
 	left      map[fleet.Ref]fleet.Left
+	belongs   func(fleet.Instance) fleet.Belongings
 	sent      map[capKey]int
-	running   int                     // instances a percentage is of
-	there     map[fleet.ThingKind]int // resources a percentage is of
-}
-
-// count notes how many things there are of each kind.
-func (d *desk) count(things policies.Things) {
-	d.there = map[fleet.ThingKind]int{}
-	for _, r := range things.Resources {
-		d.there[r.Ref.Kind]++
-	}
-}
-
-// capWindow is the time over which caps count.
-const capWindow = time.Hour
-
-type capKey struct {
-	effect fleet.Action
-	money  bool
+	running   int // instances a percentage is of
+	there     int // resources a percentage is of
 }
 
 // readDesk reads what a pass needs of the state.
-func (a *App) readDesk(ctx context.Context, rt *runtime, things policies.Things, now time.Time) (*desk, error) {
-	d := &desk{now: now, open: map[fleet.Ref]fleet.Intent{}, sent: map[capKey]int{}}
+func (a *App) readDesk(ctx context.Context, rt *runtime, all observe.Snapshot, now time.Time) (*desk, error) {
+	d := &desk{now: now, open: map[fleet.Ref]fleet.Intent{}, sent: map[capKey]int{}, belongs: a.belongs()}
 	var err error
 	if d.holds, err = a.store.Holds(ctx, now); err != nil {
 		return nil, err
@@ -113,16 +100,16 @@ func (a *App) readDesk(ctx context.Context, rt *runtime, things policies.Things,
 			}
 		}
 	}
-	d.running = countRunning(rt, things, d.open)
+	d.running, d.there = countRunning(rt, all, d.open), countThere(all, d.open)
 	return d, nil
 }
 
 // countRunning counts what a share is of, without what is being acted on: that is
 // counted as used already, and lists may show it running for a while.
-func countRunning(rt *runtime, things policies.Things, open map[fleet.Ref]fleet.Intent) int {
+func countRunning(rt *runtime, all observe.Snapshot, open map[fleet.Ref]fleet.Intent) int {
 	n := 0
-	for _, i := range things.Instances {
-		if i.State.Up() && len(open[i.Ref].Attempts) == 0 && rt.watches(i) {
+	for i := range all.Up() {
+		if len(open[i.Ref].Attempts) == 0 && rt.watches(*i) {
 			n++
 		}
 	}
@@ -131,13 +118,23 @@ func countRunning(rt *runtime, things policies.Things, open map[fleet.Ref]fleet.
 
 // view builds what policies may see of some instances.
 func (a *App) view(rt *runtime, things policies.Things, d *desk) policies.View {
-	v := policies.View{
-		Now: d.now, Things: things, Grounds: d.grounds, Starts: d.starts, Open: d.open, Secured: d.secured, Left: d.left,
-		Activity: make(map[fleet.Ref]fleet.Judgement, len(things.Instances)),
-		Facts:    make(map[fleet.Ref]fleet.Facts, len(things.Instances)),
-		Runs:     make(map[fleet.Ref][]fleet.Run, len(things.Instances)),
-		Samples:  map[fleet.Ref][]fleet.Evidence{},
+	return a.viewIn(&mind{}, rt, things, d)
+}
+
+func (a *App) viewIn(m *mind, rt *runtime, things policies.Things, d *desk) policies.View {
+	if m.view.Activity == nil {
+		m.view = policies.View{
+			Activity: map[fleet.Ref]fleet.Judgement{}, Facts: map[fleet.Ref]fleet.Facts{},
+			Runs: map[fleet.Ref][]fleet.Run{}, Samples: map[fleet.Ref][]fleet.Evidence{},
+		}
 	}
+	v := m.view
+	clear(v.Activity)
+	clear(v.Facts)
+	clear(v.Runs)
+	clear(v.Samples)
+	v.Now, v.Things, v.Grounds, v.Starts, v.Open = d.now, things, d.grounds, d.starts, d.open
+	v.Secured, v.Left, v.Belongs = d.secured, d.left, d.belongs
 	for _, i := range things.Instances {
 		looks, runs := a.evidence(i.Ref)
 		past := func(r fleet.Run) bool { return !r.Boot.Same(i.Boot) || !rt.follows(r) }
@@ -191,31 +188,58 @@ func inside(looks []fleet.Evidence, boot fleet.Boot, now time.Time) (fleet.Evide
 	return newest, newest.Facts.Reached
 }
 
-// opinions is what all policies say: the verdicts by instance, in the order of
-// the policies.
+// opinions is what all policies say: the verdicts on each thing, in the order of the
+// policies.
 type opinions struct {
-	verdicts map[fleet.Ref][]*fleet.Verdict
+	verdicts []*fleet.Verdict // room for one of every policy on each thing
+	count    []int            // of those on each thing
+	most     int              // policies
 	findings []fleet.Finding
+}
+
+// of gives the verdicts on the nth of the things.
+func (o opinions) of(n int) []*fleet.Verdict { return o.verdicts[n*o.most : n*o.most+o.count[n]] }
+
+// on finds a thing by its reference; most come in order.
+func on(things policies.Things, ref fleet.Ref, from int) int {
+	count := len(things.Instances) + len(things.Resources)
+	for k := range count {
+		n := (from + k) % count
+		if n < len(things.Instances) && things.Instances[n].Ref == ref || n >= len(things.Instances) && things.Resources[n-len(things.Instances)].Ref == ref {
+			return n
+		}
+	}
+	return -1
 }
 
 // opinions asks every policy. An intent announced inside a window is asked again
 // with the tick it was announced under, after the window closed too.
-func (a *App) opinions(rt *runtime, v policies.View, d *desk) opinions {
-	all := opinions{verdicts: make(map[fleet.Ref][]*fleet.Verdict, len(v.Things.Instances))}
-	for n := range v.Things.Instances {
-		all.verdicts[v.Things.Instances[n].Ref] = make([]*fleet.Verdict, 0, len(rt.cfg.Policies))
+func (a *App) opinions(rt *runtime, v policies.View, d *desk, m *mind) opinions {
+	all := m.opinions
+	all.most, all.findings = len(rt.cfg.Policies), nil
+	count := len(v.Things.Instances) + len(v.Things.Resources)
+	if len(all.count) < count || len(all.verdicts) < count*all.most {
+		all.count, all.verdicts = make([]int, count), make([]*fleet.Verdict, count*all.most)
+	}
+	clear(all.count)
+	m.opinions = all
+	if len(m.said) != all.most {
+		m.said = make([][]fleet.Verdict, all.most)
 	}
 	modes := map[string]fleet.Mode{}
-	for _, p := range rt.cfg.Policies {
+	for k, p := range rt.cfg.Policies {
 		pv := v
 		pv.Due, pv.Opens = p.Window.At(d.now)
 		if !pv.Due.IsZero() {
 			pv.Opens = time.Time{}
 		}
+		pv.Room = m.said[k][:0]
 		r := p.Policy.Decide(pv)
+		m.said[k] = r.Verdicts
 		if pv.Due.IsZero() {
 			r.Verdicts = a.announced(p, v, d, r.Verdicts)
 		}
+		at := -1
 		for n := range r.Verdicts {
 			w := &r.Verdicts[n]
 			mode, known := modes[w.Ref.Account]
@@ -223,9 +247,16 @@ func (a *App) opinions(rt *runtime, v policies.View, d *desk) opinions {
 				mode = rt.accountMode(w.Ref)
 				modes[w.Ref.Account] = mode
 			}
+			mayGo := w.Goal == fleet.Delete && w.Terms.Discard // it was said with the policy
 			w.Terms = p.Terms
+			if mayGo {
+				w.Terms.Discard, w.Terms.Data = true, nil
+			}
 			w.Terms.Mode = milder(p.Terms.Mode, mode)
-			all.verdicts[w.Ref] = append(all.verdicts[w.Ref], w)
+			if at = on(v.Things, w.Ref, at+1); at >= 0 {
+				all.verdicts[at*all.most+all.count[at]] = w
+				all.count[at]++
+			}
 		}
 		all.findings = append(all.findings, r.Findings...)
 	}
@@ -276,8 +307,17 @@ func (rt *runtime) accountMode(ref fleet.Ref) fleet.Mode {
 }
 
 // decide joins the policies' opinions on one instance, and asks the guard.
-func (a *App) decide(rt *runtime, i fleet.Instance, j fleet.Judgement, verdicts []*fleet.Verdict, d *desk) decision {
-	out := decision{subject: i, activity: j, verdicts: verdicts, unguarded: len(verdicts) == 0}
+func (a *App) decide(rt *runtime, of *fleet.Instance, j fleet.Judgement, verdicts []*fleet.Verdict, d *desk) decision {
+	out := decision{subject: *of, activity: j, verdicts: verdicts, unguarded: len(verdicts) == 0}
+	if open, ok := d.open[of.Ref]; ok {
+		out.intent = &open
+	}
+	if !slices.ContainsFunc(verdicts, func(v *fleet.Verdict) bool { return v.Goal != fleet.Keep }) {
+		out.step.Reason = fleet.Because(policies.ReasonNothingAsked, nil)
+		out.would.Reason = out.step.Reason
+		return out
+	}
+	i := out.subject
 	p, _ := a.account(i.Ref.Account)
 	var enforcing, dry []fleet.Verdict
 	for _, v := range verdicts {
@@ -292,10 +332,6 @@ func (a *App) decide(rt *runtime, i fleet.Instance, j fleet.Judgement, verdicts 
 	can := func(action fleet.Action) bool { return p.Can(i.Ref.Kind, action) }
 	out.step = policies.Combine(i, enforcing, can)
 	out.would = policies.Combine(i, dry, can)
-	if _, ok := d.open[i.Ref]; ok {
-		open := d.open[i.Ref]
-		out.intent = &open
-	}
 	asked := out.step
 	if asked.Action == fleet.Keep {
 		asked = out.would
@@ -310,25 +346,34 @@ func (a *App) decide(rt *runtime, i fleet.Instance, j fleet.Judgement, verdicts 
 // the write: over the instance as just read, the looks begun since, and holds and
 // caps as they are in this transaction.
 func (a *App) ask(tx *store.Tx, i fleet.Instance, in fleet.Intent, since time.Time) (execute.Answer, error) {
+	return a.askOf(tx, i, in, since)
+}
+
+// askOf is ask without some of the guard's checks.
+func (a *App) askOf(tx *store.Tx, i fleet.Instance, in fleet.Intent, since time.Time, without ...string) (execute.Answer, error) {
 	rt := a.runtime()
 	p, _ := a.account(i.Ref.Account)
 	d, err := deskIn(tx, in)
 	if err != nil {
 		return execute.Answer{}, err
 	}
+	d.belongs = a.belongs()
 	if deaf, err := a.deaf(tx); err != nil || deaf {
 		return execute.Answer{Word: execute.PutOff, Reason: fleet.Because(ReasonDeaf, nil), Silent: true}, err
 	}
-	things := a.inv.Things()
-	d.running = countRunning(rt, things, d.open)
+	all := a.inv.Snapshot()
+	d.running, d.there = countRunning(rt, all, d.open), countThere(all, d.open)
 	region, known := a.regionOf(i.Ref)
 	if known && !rt.covers(fleet.Scope{Account: i.Ref.Account, Region: region}) {
 		return execute.Answer{Reason: fleet.Because(ReasonPolicyGone, nil)}, nil
 	}
+	things := policies.Things{Scopes: all.Scopes}
+	at := 0
 	if i.Ref.Kind == fleet.KindInstance {
 		things.Instances = []fleet.Instance{i}
 	} else {
-		things = a.groupOf(i.Ref, d)
+		things.Lists, things.Resources = all.Lists, all.Group(i.Ref)
+		at = on(things, i.Ref, 0)
 	}
 	if in.By != execute.ByPolicy {
 		step := policies.Step{Action: in.Action, Goal: in.Goal}
@@ -340,8 +385,14 @@ func (a *App) ask(tx *store.Tx, i fleet.Instance, in fleet.Intent, since time.Ti
 	if d.starts, err = a.store.Starts(tx.Context()); err != nil {
 		return execute.Answer{}, err
 	}
-	v := a.view(rt, things, d)
-	dec := a.decide(rt, i, v.Activity[i.Ref], a.opinions(rt, v, d).verdicts[i.Ref], d)
+	var m mind
+	v := a.viewIn(&m, rt, things, d)
+	said := a.opinions(rt, v, d, &m)
+	var verdicts []*fleet.Verdict
+	if at >= 0 {
+		verdicts = said.of(at)
+	}
+	dec := a.decide(rt, &i, v.Activity[i.Ref], verdicts, d)
 	if dec.step.Action != in.Action {
 		return rt.standing(in, dec), nil
 	}
@@ -353,7 +404,9 @@ func (a *App) ask(tx *store.Tx, i fleet.Instance, in fleet.Intent, since time.Ti
 	if i.Ref.Kind == fleet.KindInstance && i.State == fleet.StateRunning && !blind && !a.looked(rt, i, j, d.now, since) {
 		return execute.Answer{Word: execute.PutOff, Reason: fleet.Because(ReasonNoFreshLook, fleet.Values{"why": fleet.Nested(j.Reason)})}, nil
 	}
-	return answer(d.now, guard.Sum(dec.rulings), dec.step.Verdicts), nil
+	out := answer(d.now, guard.Sum(guard.Without(dec.rulings, without...)), dec.step.Verdicts)
+	out.Secured = securedNow(i, d.secured[i.Ref])
+	return out, nil
 }
 
 // looked reports whether the judgement that the wishes rest on is of a look begun
@@ -377,20 +430,6 @@ func (a *App) regionOf(ref fleet.Ref) (string, bool) {
 	}
 	r, ok := a.inv.Resource(ref)
 	return r.Region, ok
-}
-
-// groupOf gives the resources on which the answer about one of them may depend.
-func (a *App) groupOf(ref fleet.Ref, d *desk) policies.Things {
-	things := a.inv.Resources()
-	d.count(things)
-	for some := range policies.Groups(things.Resources, 1) {
-		if slices.ContainsFunc(some, func(r *fleet.Resource) bool { return r.Ref == ref }) {
-			things.Resources = some
-			return things
-		}
-	}
-	things.Resources = nil
-	return things
 }
 
 func deskIn(tx *store.Tx, in fleet.Intent) (*desk, error) {
@@ -471,6 +510,8 @@ func (rt *runtime) standing(in fleet.Intent, dec decision) execute.Answer {
 					return execute.Answer{Word: execute.PutOff, Reason: fleet.Because(policies.ReasonMatchUnreadable, fleet.Values{"why": fleet.Text(err.Error())})}
 				}
 			}
+		case now.Goal != fleet.Keep && now.Goal < in.Action:
+			against.Reason = now.Reason // it does not go so far any more
 		case now.Gap || (now.Goal != fleet.Keep && now.Terms.Mode == fleet.Enforce && dec.step.Action == fleet.Keep):
 			// Still wished for, but nothing can be done or told at this moment.
 			return execute.Answer{Word: execute.PutOff, Reason: now.Reason}

@@ -153,7 +153,7 @@ func (a *App) caughtUp(rt *runtime, now time.Time) bool {
 	if now.Sub(a.startedAt) >= digestPatience {
 		return true
 	}
-	scopes := a.inv.Things().Scopes
+	scopes := a.inv.Scopes()
 	for _, acc := range rt.accounts {
 		p, ok := acc.opened()
 		if !ok || !acc.isIdentified() {

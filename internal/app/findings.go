@@ -226,7 +226,7 @@ func (a *App) tellBack(ctx context.Context, rt *runtime, key string) error {
 	if acc, named := find(rt.accounts, func(c *account) bool { return c.cfg.Name == ref.Account }); !ok && named {
 		name, ok = acc.cfg.Name, acc.isIdentified()
 	}
-	if !ok || slices.ContainsFunc(a.inv.Things().Scopes, func(s policies.ScopeState) bool {
+	if !ok || slices.ContainsFunc(a.inv.Scopes(), func(s policies.ScopeState) bool {
 		return s.Scope.String() == ref.ID && !s.Failing.IsZero() // in another way now
 	}) {
 		return nil

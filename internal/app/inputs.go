@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"curfew/fleet"
-	"curfew/internal/config"
 	"curfew/internal/execute"
 	"curfew/internal/guard"
 	"curfew/policies"
@@ -21,7 +20,8 @@ func (a *App) guardInput(rt *runtime, p providers.Account, i fleet.Instance, ste
 		Can: p.Can(i.Ref.Kind, step.Action), AccountMode: rt.accountMode(i.Ref), FileMode: rt.cfg.Mode,
 		Protected: a.protected(rt, i), Ceiling: rt.ceiling(i), Holds: holdsOf(d.holds, i.Ref), BoxHold: a.boxHold(i),
 	}
-	in.Secured = secured(i, step.Verdicts, d.secured[i.Ref])
+	in.Secured, in.ToSecure = secured(i, step.Verdicts, d.secured[i.Ref], d.now)
+	in.KeepsAll = step.Action == fleet.Release && d.belongings(i).ReleaseKeepsAll(i)
 	for _, v := range step.Verdicts {
 		in.Terms = append(in.Terms, v.Terms)
 		in.Money = in.Money || v.Terms.Money
@@ -30,7 +30,7 @@ func (a *App) guardInput(rt *runtime, p providers.Account, i fleet.Instance, ste
 	if open != nil && open.Action == step.Action && open.Boot == i.Boot {
 		in.CreatedAt, in.AcceptedAt, in.Deadline = open.AnnouncedAt, open.AcceptedAt, open.Deadline
 		in.Warn = max(in.Warn, open.Warn)
-		in.ByHand = open.By != execute.ByPolicy
+		in.ByHand, in.Hurried = open.By != execute.ByPolicy, open.Hurried != ""
 		if y, ok := d.approvals[open.ID]; ok && d.now.Before(y.Expires) {
 			in.Approved, in.ApprovedBy = true, y.By
 		}
@@ -42,17 +42,12 @@ func (a *App) guardInput(rt *runtime, p providers.Account, i fleet.Instance, ste
 			in.LastAct = last.ClosedAt
 		}
 	}
-	caps := map[fleet.Action]config.Cap{fleet.Start: rt.cfg.Caps.Start, fleet.Stop: rt.cfg.Caps.Stop, fleet.Release: rt.cfg.Caps.Release, fleet.Delete: rt.cfg.Caps.Delete}
-	limit := caps[in.Effect]
-	if in.Money {
-		limit = rt.cfg.Caps.Money
-	}
-	in.Caps = guard.Cap{PerHour: limit.PerHour, Percent: limit.Percent}
+	in.Caps = rt.cap(capKey{in.Effect, in.Money})
 	in.CapUsed = d.sent[capKey{in.Effect, in.Money}]
-	// What was acted on in this hour was running at its start.
+	// What was acted on in this hour was there at its start.
 	in.CapBase = d.running + in.CapUsed
 	if i.Ref.Kind != fleet.KindInstance {
-		in.CapBase = d.there[i.Ref.Kind]
+		in.CapBase = d.there + in.CapUsed
 	}
 	if open != nil && len(open.Attempts) > 0 && open.Attempts[0].StartedAt.After(d.now.Add(-time.Hour)) {
 		in.CapUsed-- // a second try of the same act is not a second act

@@ -46,6 +46,8 @@ type lab struct {
 	diskFull bool // the disk is full
 	mu       sync.Mutex
 
+	exporter Exporter
+
 	clock *jumping
 	wire  *wire  // where pings come in
 	user  string // who the platform says we are, where that is not its own word
@@ -211,6 +213,7 @@ func (l *lab) options() Options {
 		LookupEnv: func(string) (string, bool) { return "", false },
 		ReadFile:  func(string) ([]byte, error) { return []byte("a-token"), nil },
 		World:     func(string) (any, error) { return l.cloud, nil },
+		Exporter:  l.exporter,
 		OnCommit:  func(_ store.Phase, journal bool) error { return l.mayDie(journal) },
 	}
 }

@@ -16,7 +16,9 @@ import (
 
 	"curfew/fleet"
 	"curfew/internal/config"
+	"curfew/internal/export"
 	"curfew/internal/httpx"
+	"curfew/internal/sshx"
 	"curfew/internal/text"
 	"curfew/notify"
 	"curfew/providers"
@@ -24,6 +26,7 @@ import (
 	"curfew/signals"
 	"curfew/signals/local"
 	"curfew/signals/probe"
+	"curfew/signals/prometheus"
 	sshsignal "curfew/signals/ssh"
 )
 
@@ -138,15 +141,7 @@ func (o *Opener) Source(entry config.Signal, in sshsignal.Options) (signals.Sour
 			in.Key = []byte(key)
 		}
 		in.Every, in.Timeout = entry.Every, entry.Timeout
-		if told := in.Access; entry.User != "" {
-			in.Access = func(ctx context.Context, i fleet.Instance) (fleet.Access, error) {
-				a, err := told(ctx, i)
-				if !a.Declared {
-					a.User = entry.User
-				}
-				return a, err
-			}
-		}
+		in.Access = asUser(in.Access, entry.User)
 		return sshsignal.New(in)
 	case "local":
 		return local.New(local.Options{
@@ -154,6 +149,8 @@ func (o *Opener) Source(entry config.Signal, in sshsignal.Options) (signals.Sour
 		})
 	case "probe":
 		return o.probe(entry, in.Now)
+	case "prometheus":
+		return o.prometheus(entry, in.Now)
 	case "sim":
 		for _, path := range slices.Sorted(maps.Keys(o.worlds)) {
 			if cloud, ok := o.worlds[path].(*sim.Cloud); ok {
@@ -171,6 +168,44 @@ func (o *Opener) Source(entry config.Signal, in sshsignal.Options) (signals.Sour
 	return nil, fmt.Errorf("there is no signal %q", entry.Type)
 }
 
+// access tells how to log in to an instance.
+type access = func(ctx context.Context, i fleet.Instance) (fleet.Access, error)
+
+// asUser logs in as somebody else where the configuration does not say it of the
+// instance itself; empty changes nothing.
+func asUser(told access, user string) access {
+	if user == "" {
+		return told
+	}
+	return func(ctx context.Context, i fleet.Instance) (fleet.Access, error) {
+		a, err := told(ctx, i)
+		if !a.Declared {
+			a.User = user
+		}
+		return a, err
+	}
+}
+
+// Exporter makes what copies data away: it logs in as the ssh source does.
+func (o *Opener) Exporter(entries []config.Signal, in sshsignal.Options) (*export.Exporter, error) {
+	x := &export.Exporter{
+		Access: in.Access, Dialer: &sshx.Dialer{Pins: in.Pins}, Env: o.lookEnv(), Now: in.Now, Secrets: o.known,
+	}
+	entry, ok := find(entries, func(s config.Signal) bool { return s.Type == "ssh" })
+	if !ok {
+		return x, nil
+	}
+	x.Access, x.Dialer.Timeout = asUser(in.Access, entry.User), entry.Timeout
+	if entry.Key.IsZero() {
+		return x, nil
+	}
+	key, err := entry.Key.Read(o.LookupEnv, o.ReadFile)
+	if err == nil {
+		x.Dialer.Key, err = sshx.ParseKey([]byte(key))
+	}
+	return x, err
+}
+
 // probe opens a source that asks a URL or a command.
 func (o *Opener) probe(entry config.Signal, now func() time.Time) (signals.Source, error) {
 	header, err := o.read(entry.Header)
@@ -180,11 +215,29 @@ func (o *Opener) probe(entry config.Signal, now func() time.Time) (signals.Sourc
 	return probe.New(probe.Options{
 		Name: entry.Name, Match: entry.Match, URL: entry.URL, Command: entry.Command, Every: entry.Every, Timeout: entry.Timeout,
 		Required: entry.Required, Header: header, UserAgent: "curfew/" + o.Version, Env: o.lookEnv(), Secrets: o.known, Now: now,
-		Transport: &http.Transport{
-			Proxy: http.ProxyFromEnvironment, TLSHandshakeTimeout: entry.Timeout, ForceAttemptHTTP2: true,
-			MaxIdleConnsPerHost: 2, IdleConnTimeout: 90 * time.Second, MaxResponseHeaderBytes: 64 << 10,
-		},
+		Transport: askTransport(entry.Timeout),
 	})
+}
+
+// prometheus opens a source that asks a Prometheus.
+func (o *Opener) prometheus(entry config.Signal, now func() time.Time) (signals.Source, error) {
+	header, err := o.read(entry.Header)
+	if err != nil {
+		return nil, fmt.Errorf("header: %w", err)
+	}
+	return prometheus.New(prometheus.Options{
+		Name: entry.Name, Match: entry.Match, URL: entry.Server, Query: entry.Query, Label: entry.Label, BusyAbove: entry.BusyOver,
+		Every: entry.Every, Timeout: entry.Timeout, Required: entry.Required,
+		Header: header, UserAgent: "curfew/" + o.Version, Secrets: o.known, Now: now, Transport: askTransport(entry.Timeout),
+	})
+}
+
+// askTransport carries what sources ask that do not look inside.
+func askTransport(timeout time.Duration) http.RoundTripper {
+	return &http.Transport{
+		Proxy: http.ProxyFromEnvironment, TLSHandshakeTimeout: timeout, ForceAttemptHTTP2: true,
+		MaxIdleConnsPerHost: 8, IdleConnTimeout: 90 * time.Second, MaxResponseHeaderBytes: 64 << 10,
+	}
 }
 
 // lookEnv is the environment of what is run on this machine to look: where its

@@ -61,17 +61,19 @@ func (a *App) carryOut(ctx context.Context, acts *sync.WaitGroup) (time.Time, er
 		return time.Time{}, err
 	}
 	now := a.clock.Now()
+	turns := a.queue(a.runtime(), open)
 	var next time.Time
 	for _, i := range open {
-		due := i.NextAt
-		if i.Deadline.After(due) && i.State == fleet.IntentPending {
-			due = i.Deadline
-		}
-		if due.After(now) {
+		if due := dueAt(i); due.After(now) {
 			next = earlier(next, due)
 			continue
 		}
-		if a.awaited(i.Ref.Account) || !a.take(i.ID) {
+		if a.awaited(i.Ref.Account) || turns.busy[i.ID] {
+			continue
+		}
+		if turn, err := turns.mayBegin(ctx, i); err != nil {
+			return time.Time{}, err
+		} else if !turn || !a.take(i.ID) {
 			continue
 		}
 		acts.Go(func() {
@@ -104,7 +106,7 @@ func (a *App) awaited(identity string) bool {
 func (a *App) take(id int64) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.busy[id] || len(a.busy) >= actsAtOnce || a.clock.Now().Before(a.resting[id]) {
+	if a.busy[id] || len(a.busy)-len(a.securing) >= actsAtOnce || a.clock.Now().Before(a.resting[id]) {
 		return false
 	}
 	a.busy[id] = true
@@ -125,7 +127,10 @@ func (a *App) giveBack(id int64, err error) {
 
 // Pass asks every policy once and brings the intents into line with the answers.
 // It gives the next time at which an answer may change by time alone.
-func (a *App) Pass(ctx context.Context) (time.Time, error) {
+func (a *App) Pass(ctx context.Context) (time.Time, error) { return a.pass(ctx, hurry{}) }
+
+// pass is a Pass in which some acts are wanted now.
+func (a *App) pass(ctx context.Context, h hurry) (time.Time, error) {
 	a.passing.Lock()
 	defer a.passing.Unlock()
 	rt := a.runtime()
@@ -138,6 +143,7 @@ func (a *App) Pass(ctx context.Context) (time.Time, error) {
 		return time.Time{}, err
 	}
 	t.findings = append(t.findings, missed...)
+	h.mark(t.decisions)
 	if err := a.reconcile(ctx, rt, t); err != nil {
 		return time.Time{}, err
 	}
@@ -180,7 +186,7 @@ func (a *App) reconcile(ctx context.Context, rt *runtime, t thoughts) error {
 			}
 		}
 	}
-	errs = append(errs, a.openTogether(ctx, together), a.tellFindings(ctx, rt, t.findings))
+	errs = append(errs, a.openTogether(ctx, together), a.tellFindings(ctx, rt, t.findings), a.dropLeft(ctx, t.desk.left))
 	return errors.Join(errs...)
 }
 
@@ -190,6 +196,8 @@ func (a *App) reconcileOne(ctx context.Context, d decision, told map[string]time
 		return nil // it is at the platform; only reading tells
 	case d.intent != nil && d.intent.By != execute.ByPolicy:
 		return nil
+	case d.intent != nil && d.hurried != "":
+		return errors.Join(a.revise(ctx, d), a.hurryUp(ctx, d))
 	case d.intent != nil:
 		return a.revise(ctx, d)
 	case d.step.Action != fleet.Keep:
@@ -233,7 +241,7 @@ func wanted(d decision) (fleet.Intent, fleet.Action) {
 	effect := policies.Effect(d.subject, d.step.Action)
 	i := fleet.Intent{
 		Ref: d.subject.Ref, Boot: d.subject.Boot, Action: d.step.Action, Goal: d.step.Goal, By: execute.ByPolicy,
-		Verdicts: d.step.Verdicts, Subject: d.subject,
+		Verdicts: d.step.Verdicts, Subject: d.subject, Hurried: d.hurried,
 	}
 	for _, v := range d.step.Verdicts {
 		i.Warn = max(i.Warn, v.Terms.Warn(effect))
@@ -271,6 +279,9 @@ func (a *App) revise(ctx context.Context, d decision) error {
 	warn := i.Warn
 	for _, v := range d.step.Verdicts {
 		warn = max(warn, v.Terms.Warn(policies.Effect(d.subject, i.Action)))
+	}
+	if i.Hurried != "" {
+		warn = i.Warn // nobody waits for it any more
 	}
 	if warn == i.Warn && samePolicies(i.Verdicts, d.step.Verdicts) {
 		return nil
@@ -314,6 +325,7 @@ func (a *App) tellWould(ctx context.Context, d decision, told map[string]time.Ti
 		},
 		Reason: v.Reason,
 	}
+	n.Because = append(a.imageFirst(*n.Intent), a.fate(*n.Intent)...)
 	return a.store.Update(ctx, func(tx *store.Tx) error { return a.tell(tx, n, 0) })
 }
 

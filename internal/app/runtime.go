@@ -38,6 +38,7 @@ type runtime struct {
 	channels map[string]notify.OpenChannel
 	order    []string // channel names as in the file
 	render   *text.Renderer
+	exporter Exporter
 }
 
 // account is one entry of the configuration and, once it is known who it is,
@@ -129,6 +130,12 @@ func (a *App) build(ctx context.Context, cfg *config.Config) (*runtime, error) {
 	}
 	if err := a.recognise(ctx, rt.accounts); err != nil {
 		return nil, err
+	}
+	rt.exporter = a.o.Exporter
+	if rt.exporter == nil && rt.secures() {
+		if rt.exporter, err = opener.Exporter(cfg.Signals, sshsignal.Options{Access: a.access, Now: a.clock.Now, Pins: pins{a}}); err != nil {
+			return nil, fmt.Errorf("log in to export: %w", err)
+		}
 	}
 	for _, entry := range cfg.Signals {
 		ask := func(i fleet.Instance) signals.Ask { return asked(cfg.Policies, i) }

@@ -3,11 +3,13 @@ package app
 import (
 	"context"
 	"maps"
+	goruntime "runtime"
 	"slices"
 	"sync"
 	"time"
 
 	"curfew/fleet"
+	"curfew/internal/observe"
 	"curfew/policies"
 )
 
@@ -22,6 +24,7 @@ type thoughts struct {
 	findings  []fleet.Finding
 	doing     map[fleet.Ref]noted // what guarded instances do that they were not noted to do
 	next      time.Time           // when time alone may change an answer
+	desk      *desk
 }
 
 // noted is the activity an instance was last seen in, and since when.
@@ -43,30 +46,20 @@ func actedOn(d *decision) bool {
 // think decides on everything and writes nothing; keep says which decisions are of
 // use to whoever asked. Deciding is pure, so the processor's cores share the work.
 func (a *App) think(ctx context.Context, rt *runtime, keep func(*decision) bool) (thoughts, error) {
-	things, resources := a.inv.Things(), a.inv.Resources()
-	d, err := a.readDesk(ctx, rt, things, a.clock.Now())
+	all := a.inv.Snapshot()
+	d, err := a.readDesk(ctx, rt, all, a.clock.Now())
 	if err != nil {
 		return thoughts{}, err
 	}
-	d.count(resources)
-	var parts []func() thoughts
-	for some := range slices.Chunk(things.Instances, askAtOnce) {
-		parts = append(parts, func() thoughts {
-			return a.thinkOf(rt, policies.Things{Scopes: things.Scopes, Instances: some}, d, keep)
-		})
-	}
-	for some := range policies.Groups(resources.Resources, askAtOnce) {
-		parts = append(parts, func() thoughts {
-			return a.thinkOf(rt, policies.Things{Scopes: things.Scopes, Lists: resources.Lists, Resources: some}, d, keep)
-		})
-	}
+	parts := all.Parts(askAtOnce)
 	come := make([]thoughts, len(parts))
 	var asking sync.WaitGroup
 	next := make(chan int)
-	for range min(len(parts), thinkers) {
+	for range min(len(parts), thinkers, goruntime.GOMAXPROCS(0)) {
 		asking.Go(func() {
+			var m mind
 			for n := range next {
-				come[n] = parts[n]()
+				come[n] = a.thinkOf(rt, m.Write(all, parts[n]), d, &m, keep)
 			}
 		})
 	}
@@ -75,48 +68,73 @@ func (a *App) think(ctx context.Context, rt *runtime, keep func(*decision) bool)
 	}
 	close(next)
 	asking.Wait()
-	all := thoughts{doing: map[fleet.Ref]noted{}}
+	sum := thoughts{doing: map[fleet.Ref]noted{}, desk: d}
 	for _, t := range come {
-		all.decisions = append(all.decisions, t.decisions...)
-		all.findings = append(all.findings, t.findings...)
-		maps.Copy(all.doing, t.doing)
-		all.next = earlier(all.next, t.next)
+		sum.decisions = append(sum.decisions, t.decisions...)
+		sum.findings = append(sum.findings, t.findings...)
+		maps.Copy(sum.doing, t.doing)
+		sum.next = earlier(sum.next, t.next)
 	}
-	all.findings = append(all.findings, accountFindings(rt, things.Scopes, d.now)...)
-	all.findings = append(all.findings, listFindings(rt, resources.Lists, d.now)...)
-	return all, nil
+	sum.findings = append(sum.findings, accountFindings(rt, all.Scopes, d.now)...)
+	sum.findings = append(sum.findings, listFindings(rt, all.Lists, d.now)...)
+	sum.findings = append(sum.findings, a.hiddenFindings(ctx, rt, d.now)...)
+	return sum, nil
 }
 
-// thinkers is how many parts are thought of at once: more than the processor has
-// cores would only hold more in memory.
+// thinkers is how many parts are thought of at once, at most.
 const thinkers = 8
 
+// mind is room to think in. It is used again for every part: what is to outlast the
+// part is copied.
+type mind struct {
+	observe.Buffer
+	view      policies.View
+	decisions []decision
+	said      [][]fleet.Verdict // by policy
+	opinions  opinions
+}
+
+// lasting gives the decision with nothing in it that the next part overwrites.
+func (d decision) lasting() decision {
+	verdicts := make([]fleet.Verdict, len(d.verdicts))
+	d.verdicts = slices.Clone(d.verdicts)
+	for n, v := range d.verdicts {
+		verdicts[n] = *v
+		d.verdicts[n] = &verdicts[n]
+	}
+	return d
+}
+
 // thinkOf decides on some things.
-func (a *App) thinkOf(rt *runtime, things policies.Things, d *desk, keep func(*decision) bool) thoughts {
-	v := a.view(rt, things, d)
-	all := a.opinions(rt, v, d)
+func (a *App) thinkOf(rt *runtime, things policies.Things, d *desk, m *mind, keep func(*decision) bool) thoughts {
+	v := a.viewIn(m, rt, things, d)
+	all := a.opinions(rt, v, d, m)
 	t := thoughts{findings: all.findings}
-	note := func(i fleet.Instance) decision {
-		one := a.decide(rt, i, v.Activity[i.Ref], all.verdicts[i.Ref], d)
+	m.decisions = m.decisions[:0]
+	note := func(n int, i *fleet.Instance) {
+		m.decisions = append(m.decisions, a.decide(rt, i, v.Activity[i.Ref], all.of(n), d))
+		one := &m.decisions[len(m.decisions)-1]
 		for _, w := range one.verdicts {
 			if w.Next.After(d.now) {
 				t.next = earlier(t.next, w.Next)
 			}
 		}
-		if keep(&one) {
-			t.decisions = append(t.decisions, one)
+		if keep(one) {
+			t.decisions = append(t.decisions, one.lasting())
 		}
-		return one
 	}
-	decisions := make([]decision, 0, len(things.Instances))
-	for _, i := range things.Instances {
-		decisions = append(decisions, note(i))
+	for n := range things.Instances {
+		note(n, &things.Instances[n])
 	}
-	for _, r := range things.Resources {
-		note(r.Subject())
+	if len(m.decisions) > 0 {
+		t.doing = a.newlyDoing(m.decisions, d.now)
+		t.findings = append(t.findings, a.blindFindings(m.decisions, d.now)...)
 	}
-	t.doing = a.newlyDoing(decisions, d.now)
-	t.findings = append(t.findings, a.blindFindings(decisions, d.now)...)
+	for n, r := range things.Resources {
+		m.decisions = m.decisions[:0]
+		subject := r.Subject()
+		note(n, &subject)
+	}
 	return t
 }
 
@@ -124,7 +142,7 @@ func (a *App) thinkOf(rt *runtime, things policies.Things, d *desk, keep func(*d
 func (a *App) newlyDoing(decisions []decision, at time.Time) map[fleet.Ref]noted {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	changed := map[fleet.Ref]noted{}
+	var changed map[fleet.Ref]noted
 	for n := range decisions {
 		d := &decisions[n]
 		if d.subject.State != fleet.StateRunning || d.unguarded {
@@ -133,6 +151,9 @@ func (a *App) newlyDoing(decisions []decision, at time.Time) map[fleet.Ref]noted
 		now := noted{d.activity.Activity, d.subject.Boot, at}
 		before, known := a.noted[d.subject.Ref]
 		if !known || before.activity != now.activity || before.boot != now.boot {
+			if changed == nil {
+				changed = map[fleet.Ref]noted{}
+			}
 			changed[d.subject.Ref] = now
 		}
 	}
@@ -142,6 +163,13 @@ func (a *App) newlyDoing(decisions []decision, at time.Time) map[fleet.Ref]noted
 // earlier gives the earlier of two times; zero is none.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
 		return b
 	}
 	return a

@@ -7,6 +7,7 @@ import (
 	"curfew/fleet"
 	"curfew/internal/guard"
 	"curfew/internal/store"
+	"curfew/policies"
 )
 
 // openTogether journals deletions that are asked for at one time, and announces
@@ -20,7 +21,7 @@ func (a *App) openTogether(ctx context.Context, ds []decision) error {
 		if refused(d.rulings) || a.letAlone(d.subject.Ref.Account) {
 			continue
 		}
-		name := d.step.Verdicts[0].Policy
+		name := together(d.step) + "|" + d.hurried
 		if byPolicy[name] == nil {
 			order = append(order, name)
 		}
@@ -32,6 +33,9 @@ func (a *App) openTogether(ctx context.Context, ds []decision) error {
 	}
 	return errors.Join(errs...)
 }
+
+// together names what is announced in one message.
+func together(s policies.Step) string { return s.Verdicts[0].Policy }
 
 func (a *App) openBatch(ctx context.Context, ds []decision) error {
 	return a.store.Update(ctx, func(tx *store.Tx) error {
@@ -64,21 +68,22 @@ func (a *App) openBatch(ctx context.Context, ds []decision) error {
 // roomToDelete is how many deletions may be opened under the cap, with those that
 // are open taken off; negative where there is no cap.
 func (a *App) roomToDelete(tx *store.Tx) (int, error) {
-	limit := a.runtime().cfg.Caps.Delete
-	there := len(a.inv.Resources().Resources)
-	most, bounded := guard.Cap{PerHour: limit.PerHour, Percent: limit.Percent}.Limit(there)
-	if !bounded {
+	limit := a.runtime().cap(capKey{effect: fleet.Delete})
+	if limit == (guard.Cap{}) {
 		return -1, nil
 	}
-	open, err := tx.OpenIntents()
+	all, err := tx.OpenIntents()
 	if err != nil {
 		return 0, err
 	}
-	for _, i := range open {
+	announced, open := 0, make(map[fleet.Ref]fleet.Intent, len(all))
+	for _, i := range all {
+		open[i.Ref] = i
 		if i.Action == fleet.Delete && len(i.Attempts) == 0 {
-			most--
+			announced++
 		}
 	}
 	sent, err := tx.Sent(fleet.Delete, false, tx.Now.Add(-capWindow))
-	return max(most-sent, 0), err
+	most, _ := limit.Limit(countThere(a.inv.Snapshot(), open) + sent)
+	return max(most-announced-sent, 0), err
 }

@@ -176,6 +176,7 @@ func (a *App) readWallet(ctx context.Context, acc *account, p providers.Account)
 		}
 		return
 	}
+	a.keepWallet(ctx, p.Identity, w, now)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.seen.wallets[acc.cfg.Name] = w
@@ -252,9 +253,9 @@ func (a *App) look(ctx context.Context, rt *runtime, s *source) {
 // seenBy gives the running instances that a source is to look at.
 func (a *App) seenBy(rt *runtime, s *source) []fleet.Instance {
 	var running []fleet.Instance
-	for _, i := range a.inv.Things().Instances {
-		if i.State == fleet.StateRunning && s.signals.Applies(i) && rt.watches(i) {
-			running = append(running, i)
+	for i := range a.inv.Snapshot().Up() {
+		if i.State == fleet.StateRunning && s.signals.Applies(*i) && rt.watches(*i) {
+			running = append(running, *i)
 		}
 	}
 	return running
@@ -263,14 +264,14 @@ func (a *App) seenBy(rt *runtime, s *source) []fleet.Instance {
 // lookSoon wakes the sources that have not looked at an instance in the boot it
 // runs in: nobody waits for a whole round after a start.
 func (a *App) lookSoon(rt *runtime) {
-	for _, i := range a.inv.Things().Instances {
-		if i.State != fleet.StateRunning || !rt.watches(i) {
+	for i := range a.inv.Snapshot().Up() {
+		if i.State != fleet.StateRunning || !rt.watches(*i) {
 			continue
 		}
 		looks, _ := a.evidence(i.Ref)
 		for _, s := range rt.sources {
 			looked := func(e fleet.Evidence) bool { return e.Source == s.signals.Name() && e.Boot.Same(i.Boot) }
-			if s.signals.Applies(i) && !slices.ContainsFunc(looks, looked) {
+			if s.signals.Applies(*i) && !slices.ContainsFunc(looks, looked) {
 				nudge(s.wake)
 			}
 		}
@@ -330,6 +331,7 @@ func (a *App) fold(ctx context.Context, rt *runtime, limits config.Signal, is []
 	fresh := newSightings()
 	var changed []fleet.Run
 	var held []store.BoxHold
+	busy := map[fleet.Ref]fleet.Evidence{}
 	for _, i := range is {
 		patterns, rules := rt.rules(i)
 		looks, before := a.evidence(i.Ref)
@@ -346,6 +348,9 @@ func (a *App) fold(ctx context.Context, rt *runtime, limits config.Signal, is []
 			}
 			runs = signals.Follow(i.Ref, runs, e, rules)
 			looks = withLook(looks, e)
+			if a.speaksAgainstSecured(i.Ref, e) {
+				busy[i.Ref] = e
+			}
 			if h, ok := holdFile(i.Ref, e); ok && otherHold(h, a.heldInside(i.Ref)) {
 				fresh.holds[i.Ref] = h
 			}
@@ -359,8 +364,11 @@ func (a *App) fold(ctx context.Context, rt *runtime, limits config.Signal, is []
 			held = append(held, h)
 		}
 	}
-	if len(changed) > 0 || len(held) > 0 {
+	if len(changed) > 0 || len(held) > 0 || len(busy) > 0 {
 		if err := a.store.Update(ctx, func(tx *store.Tx) error {
+			if err := a.voidSecured(tx, busy); err != nil {
+				return err
+			}
 			for _, h := range held {
 				if err := tx.SaveBoxHold(h); err != nil {
 					return err

@@ -3,12 +3,15 @@
 package boxrun
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -54,12 +57,36 @@ func Start(path string, args []string) (*Child, error) {
 		}
 	}
 	var err error
-	c.process, err = os.StartProcess(path, args, &os.ProcAttr{Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
+	files := &os.ProcAttr{Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}}
+	c.process, err = os.StartProcess(path, args, files)
+	if errors.Is(err, unix.ENOEXEC) && isText(path) {
+		if strings.HasPrefix(path, "-") {
+			path = "./" + path
+		}
+		c.process, err = os.StartProcess("/bin/sh", append([]string{"sh", path}, args[1:]...), files)
+	}
 	if err != nil {
 		signal.Stop(c.signals)
 		return nil, err
 	}
 	return c, nil
+}
+
+// isText reports whether a file can be a script: a program for another machine is
+// none, and has a zero in what would be its first line.
+func isText(path string) bool {
+	f, _, err := openPlain(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 256)
+	n, err := io.ReadFull(f, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return false
+	}
+	line, _, _ := bytes.Cut(head[:n], []byte("\n"))
+	return bytes.IndexByte(line, 0) < 0
 }
 
 // PID is the command's process id.

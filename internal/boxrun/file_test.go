@@ -118,31 +118,14 @@ func TestTheLastLinesAreWhatAPersonSaw(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "log")
+			log := Watch(file, nil)
 			if err := os.WriteFile(file, []byte(c.log), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			got := Said(file, nil)
+			got := log.Said()
 			if got != c.want || len(got) > 1024 || !utf8.ValidString(got) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
 	}
-	for name, log := range map[string]string{"that is not there": "nothing", "that is a folder": "."} {
-		t.Run("of a log "+name+" nothing is said", func(t *testing.T) {
-			if got := Said(log, nil); got != "" {
-				t.Errorf("got %q", got)
-			}
-		})
-	}
-	t.Run("of a pipe nothing is said", func(t *testing.T) {
-		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.Close()
-		defer w.Close()
-		if got := Said("", w); got != "" {
-			t.Errorf("got %q", got)
-		}
-	})
 }

@@ -34,6 +34,17 @@ func exports(is, will bool) func(*Input) {
 	})
 }
 
+// keepsAll says that the act destroys no disk and, of a release, what is kept of the
+// instance's own data, where nobody lets it go.
+func keepsAll(keeps fleet.Keeps) func(*Input) {
+	return func(in *Input) {
+		in.KeepsAll, in.Thing.OnRelease.KeepsData = true, keeps
+		for n := range in.Terms {
+			in.Terms[n].Discard = false
+		}
+	}
+}
+
 // released turns the stop into a release whose data may go.
 func released(in *Input) {
 	in.Action, in.Effect = fleet.Release, fleet.Release
@@ -114,6 +125,9 @@ func TestEveryBranchOfEveryCheck(t *testing.T) {
 		{"a release that only one of two says", "data", both(released, func(in *Input) { in.Terms = append(in.Terms, fleet.Terms{}) }), Refuse, ReasonDataLost, time.Time{}},
 		{"a release by hand says so itself", "data", both(released, byTheHand), Allow, ReasonDataDiscarded, time.Time{}},
 		{"a stop by hand does not say that data may go", "data", both(keeps(fleet.KeepsNone), byTheHand), Refuse, ReasonDataLost, time.Time{}},
+		{"a release that is known to destroy nothing", "data", both(released, keepsAll(fleet.KeepsAll)), Allow, ReasonDataKept, time.Time{}},
+		{"a release that destroys no disk, but what is on the instance", "data", both(released, keepsAll(fleet.KeepsNone)), Refuse, ReasonDataLost, time.Time{}},
+		{"a stop that loses data, whatever a release would do", "data", both(keeps(fleet.KeepsNone), keepsAll(fleet.KeepsAll)), Refuse, ReasonDataLost, time.Time{}},
 		{"a release whose data was secured", "data", exports(true, false), Allow, ReasonDataSecured, time.Time{}},
 		{"a release whose data is to be secured first", "data", exports(false, true), Wait, ReasonDataToSecure, time.Time{}},
 		{"a release whose data could not be secured", "data", exports(false, false), Refuse, ReasonDataLost, time.Time{}},

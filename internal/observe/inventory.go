@@ -7,7 +7,6 @@ package observe
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -31,32 +30,31 @@ type Inventory struct {
 	// inventory is read inside transactions of the state, so mu is never held while
 	// waiting for one.
 	saving sync.Mutex
+	shapes *shapes // of whoever holds saving
 	mu     sync.Mutex
-	things map[fleet.Ref]store.Thing
+	things []*instance // in order; replaced by every change
 	scopes map[fleet.Scope]policies.ScopeState
-	list   []fleet.Instance // those that are not gone, in order; nil after a change
+	list   []*instance // those that are not gone and of interest, in order; nil after a change
 	within func(fleet.Scope) bool
 	// asked numbers the questions put to platforms in the order in which they were
-	// put, and by tells which one each thing was last seen by: an answer to an
+	// put, and each thing knows which one it was last seen by: an answer to an
 	// earlier question, come late, is older news.
 	asked uint64
-	by    map[fleet.Ref]uint64
 
 	res resources
 }
 
 // Load reads the last inventory from the state.
 func Load(ctx context.Context, s *store.Store, now func() time.Time) (*Inventory, error) {
-	v := &Inventory{
-		store: s, now: now, things: map[fleet.Ref]store.Thing{}, scopes: map[fleet.Scope]policies.ScopeState{}, by: map[fleet.Ref]uint64{},
-	}
-	things, err := s.Things(ctx)
+	v := &Inventory{store: s, now: now, shapes: newShapes(), scopes: map[fleet.Scope]policies.ScopeState{}}
+	err := s.EachThing(ctx, func(t store.Thing) error {
+		v.things = append(v.things, v.shapes.instance(t, nil))
+		return nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read the inventory: %w", err)
 	}
-	for _, t := range things {
-		v.things[t.Instance.Ref] = t
-	}
+	v.things = replaced(nil, slices.Clip(v.things))
 	scopes, err := s.Scopes(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the state of scopes: %w", err)
@@ -85,21 +83,25 @@ func (v *Inventory) Poll(ctx context.Context, a providers.Account, region string
 	}
 	v.saving.Lock()
 	defer v.saving.Unlock()
-	changed := map[fleet.Ref]store.Thing{}
-	listed := map[fleet.Ref]bool{}
+	changed := make([]*instance, 0, len(list))
+	listed := make(map[*instance]bool, len(list))
 	for _, i := range list {
-		listed[i.Ref] = true
-		if v.by[i.Ref] > question {
+		was, ok := lookup(v.things, i.Ref)
+		if ok {
+			listed[was] = true
+		}
+		if ok && was.question > question {
 			continue
 		}
-		t := merge(v.known(i.Ref), i, began)
+		t := merge(known(was), i, began)
 		t.Region = region
-		changed[i.Ref] = t
+		changed = append(changed, v.shapes.instance(t, was))
 	}
-	for ref, t := range v.things {
-		if t.GoneAt.IsZero() && ref.Account == a.Identity && t.Region == region && !listed[ref] && t.MissingSince.IsZero() && v.by[ref] <= question {
-			t.MissingSince = began
-			changed[ref] = t
+	for _, was := range v.things {
+		if was.there() && was.scope() == scope && !listed[was] && was.missing == never && was.question <= question {
+			now := *was
+			now.missing = at(began)
+			changed = append(changed, &now)
 		}
 	}
 	return v.save(ctx, question, changed, policies.ScopeState{Scope: scope, At: began})
@@ -167,8 +169,9 @@ func (v *Inventory) Read(ctx context.Context, a providers.Account, ref fleet.Ref
 	}
 	v.saving.Lock()
 	defer v.saving.Unlock()
-	known := v.known(ref)
-	late := known != nil && v.by[ref] > question
+	was, _ := lookup(v.things, ref)
+	known := known(was)
+	late := was != nil && was.question > question
 	switch {
 	case err == nil && late && known.GoneAt.IsZero():
 		return known.Instance, known.Instance.State.Gone(), nil
@@ -177,7 +180,7 @@ func (v *Inventory) Read(ctx context.Context, a providers.Account, ref fleet.Ref
 		if known != nil && known.GoneAt.IsZero() {
 			t.Region, t.MissingSince = known.Region, known.MissingSince
 		}
-		err = v.save(ctx, question, map[fleet.Ref]store.Thing{ref: t}, policies.ScopeState{})
+		err = v.save(ctx, question, []*instance{v.shapes.instance(t, was)}, policies.ScopeState{})
 		return t.Instance, t.Instance.State.Gone(), err
 	case fleet.KindOf(err) != fleet.NotFound || known == nil:
 		return fleet.Instance{}, false, err
@@ -197,7 +200,7 @@ func (v *Inventory) Read(ctx context.Context, a providers.Account, ref fleet.Ref
 		t.GoneAt = began
 		t.Instance.State = fleet.StateReleased
 	}
-	if saveErr := v.save(ctx, question, map[fleet.Ref]store.Thing{ref: t}, policies.ScopeState{}); saveErr != nil {
+	if saveErr := v.save(ctx, question, []*instance{v.shapes.instance(t, was)}, policies.ScopeState{}); saveErr != nil {
 		return fleet.Instance{}, false, saveErr
 	}
 	return t.Instance, !t.GoneAt.IsZero(), err
@@ -223,24 +226,25 @@ func Failing(err error) fleet.Reason {
 	})
 }
 
-// known gives a copy of what is remembered of a thing, or nil. saving is held.
-func (v *Inventory) known(ref fleet.Ref) *store.Thing {
-	if t, ok := v.things[ref]; ok {
-		return &t
+// known gives what is remembered of a thing, or nil.
+func known(was *instance) *store.Thing {
+	if was == nil {
+		return nil
 	}
-	return nil
+	t := was.thing()
+	return &t
 }
 
 // save writes the changed things and the scope in one transaction, and only then
-// remembers them. Things that did not change are not written.
-func (v *Inventory) save(ctx context.Context, question uint64, changed map[fleet.Ref]store.Thing, scope policies.ScopeState) error {
+// remembers them. Things that did not change are not written. saving is held.
+func (v *Inventory) save(ctx context.Context, question uint64, changed []*instance, scope policies.ScopeState) error {
 	err := v.store.Update(ctx, func(tx *store.Tx) error {
-		for _, ref := range slices.SortedFunc(maps.Keys(changed), fleet.CompareRefs) {
-			before := v.known(ref)
-			if before != nil && same(*before, changed[ref]) {
+		for _, now := range changed {
+			was, ok := lookup(v.things, now.ref())
+			if ok && was.same(now) {
 				continue
 			}
-			if err := tx.SaveThing(before, changed[ref]); err != nil {
+			if err := tx.SaveThing(known(was), now.thing()); err != nil {
 				return err
 			}
 		}
@@ -252,11 +256,13 @@ func (v *Inventory) save(ctx context.Context, question uint64, changed map[fleet
 	if err != nil {
 		return fmt.Errorf("remember what was seen: %w", err)
 	}
+	for _, now := range changed {
+		now.question = question
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for ref, t := range changed {
-		v.things[ref], v.list, v.res.list = t, nil, nil
-		v.by[ref] = question
+	if len(changed) > 0 {
+		v.things, v.list = replaced(v.things, changed), nil
 	}
 	if scope.Scope != (fleet.Scope{}) {
 		v.scopes[scope.Scope] = scope
@@ -267,23 +273,26 @@ func (v *Inventory) save(ctx context.Context, question uint64, changed map[fleet
 // Get gives what is known of one instance; one that is gone is not known.
 func (v *Inventory) Get(ref fleet.Ref) (store.Thing, bool) {
 	v.mu.Lock()
-	defer v.mu.Unlock()
-	t, ok := v.things[ref]
-	return t, ok && t.GoneAt.IsZero()
+	things := v.things
+	v.mu.Unlock()
+	if p, ok := lookup(things, ref); ok && p.there() {
+		return p.thing(), true
+	}
+	return store.Thing{}, false
 }
 
 // Missing lists the things that the newest good list of their scope lacked since
 // before the given time.
 func (v *Inventory) Missing(account string, since time.Time) []store.Thing {
 	v.mu.Lock()
-	defer v.mu.Unlock()
+	things := v.things
+	v.mu.Unlock()
 	var out []store.Thing
-	for _, t := range v.things {
-		if t.GoneAt.IsZero() && t.Instance.Ref.Account == account && !t.MissingSince.IsZero() && !t.MissingSince.After(since) {
-			out = append(out, t)
+	for _, p := range things {
+		if p.there() && p.shape.Ref.Account == account && p.missing != never && !p.missing.time().After(since) {
+			out = append(out, p.thing())
 		}
 	}
-	slices.SortFunc(out, func(a, b store.Thing) int { return fleet.CompareRefs(a.Instance.Ref, b.Instance.Ref) })
 	return out
 }
 
@@ -295,25 +304,43 @@ func (v *Inventory) Limit(within func(fleet.Scope) bool) {
 	v.within, v.list, v.res.list = within, nil, nil
 }
 
-// Things gives the inventory as policies see it, in the order of references. All
-// who ask between two changes are given the same list: it is for reading only.
-func (v *Inventory) Things() policies.Things {
-	v.mu.Lock()
-	defer v.mu.Unlock()
+// shown gives those that are not gone and of interest. mu is held.
+func (v *Inventory) shown() []*instance {
 	if v.list == nil {
-		v.list = make([]fleet.Instance, 0, len(v.things))
-		for _, ref := range slices.SortedFunc(maps.Keys(v.things), fleet.CompareRefs) {
-			if t := v.things[ref]; t.GoneAt.IsZero() && (v.within == nil || v.within(fleet.Scope{Account: ref.Account, Region: t.Region})) {
-				v.list = append(v.list, t.Instance)
+		v.list = make([]*instance, 0, len(v.things))
+		for _, p := range v.things {
+			if p.there() && (v.within == nil || v.within(p.scope())) {
+				v.list = append(v.list, p)
 			}
 		}
 	}
-	out := policies.Things{Instances: v.list}
+	return v.list
+}
+
+// Scopes gives how old the inventory of every scope is.
+func (v *Inventory) Scopes() []policies.ScopeState {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var out []policies.ScopeState
 	for _, s := range v.scopes {
-		out.Scopes = append(out.Scopes, s)
+		out = append(out, s)
 	}
-	slices.SortFunc(out.Scopes, func(a, b policies.ScopeState) int {
+	slices.SortFunc(out, func(a, b policies.ScopeState) int {
 		return fleet.CompareRefs(fleet.Ref{Account: a.Scope.Account, ID: a.Scope.Region}, fleet.Ref{Account: b.Scope.Account, ID: b.Scope.Region})
 	})
+	return out
+}
+
+// Things writes the inventory out as policies see it, in the order of references: much
+// memory where there is much. Who looks at one after the other takes a [Snapshot].
+func (v *Inventory) Things() policies.Things {
+	out := policies.Things{Scopes: v.Scopes()}
+	v.mu.Lock()
+	all := v.shown()
+	v.mu.Unlock()
+	out.Instances = make([]fleet.Instance, len(all))
+	for n, p := range all {
+		p.fill(&out.Instances[n])
+	}
 	return out
 }

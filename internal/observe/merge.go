@@ -1,7 +1,6 @@
 package observe
 
 import (
-	"reflect"
 	"time"
 
 	"curfew/fleet"
@@ -67,10 +66,4 @@ func down(s fleet.State) bool {
 		return true
 	}
 	return false
-}
-
-// same reports whether two records differ in nothing but when they were seen.
-func same(a, b store.Thing) bool {
-	a.SeenAt, b.SeenAt = time.Time{}, time.Time{}
-	return reflect.DeepEqual(a, b)
 }

@@ -3,8 +3,6 @@ package observe
 import (
 	"context"
 	"fmt"
-	"maps"
-	"reflect"
 	"slices"
 	"time"
 
@@ -25,24 +23,52 @@ type listKey struct {
 	kind  fleet.ThingKind
 }
 
-// resources is what is known of everything billed beside instances. The records
-// are replaced and never changed, so that whoever reads may keep them. It is
-// guarded as the rest of the inventory is.
+// resources is what is known of everything billed beside instances. It is guarded as
+// the rest of the inventory is.
 type resources struct {
-	known map[fleet.Ref]*store.Resource
+	known []*resource // in order; replaced by every change
 	lists map[listKey]policies.ListState
-	list  []*fleet.Resource // those that are not gone, in groups; nil after a change
+	list  []listed // those that are not gone, in groups; nil after a change
+}
+
+// listed is a resource, with what lists tell of it from the other side.
+type listed struct {
+	*resource
+	aside *aside // nil: nothing
+}
+
+type aside struct {
+	users  []fleet.Ref
+	unread bool // whether an image needs it could not be read
+}
+
+// fill writes the resource out with all that is known.
+func (l listed) fill(r *fleet.Resource) {
+	l.resource.fill(r)
+	if l.aside == nil {
+		return
+	}
+	if len(l.aside.users) > 0 {
+		r.UsedBy = slices.Concat(r.UsedBy, l.aside.users)
+		slices.SortFunc(r.UsedBy, fleet.CompareRefs)
+		r.UsedBy = slices.Compact(r.UsedBy)
+		r.UnusedSince = time.Time{}
+	}
+	if l.aside.unread {
+		r.Unread = append(slices.Clip(r.Unread), "used_by")
+	}
 }
 
 func (v *Inventory) loadResources(ctx context.Context) error {
-	v.res = resources{known: map[fleet.Ref]*store.Resource{}, lists: map[listKey]policies.ListState{}}
-	all, err := v.store.Resources(ctx)
+	v.res = resources{lists: map[listKey]policies.ListState{}}
+	err := v.store.EachResource(ctx, func(r store.Resource) error {
+		v.res.known = append(v.res.known, v.shapes.resource(r, nil))
+		return nil
+	})
 	if err != nil {
 		return fmt.Errorf("read the inventory: %w", err)
 	}
-	for n := range all {
-		v.res.known[all[n].Resource.Ref] = &all[n]
-	}
+	v.res.known = replaced(nil, slices.Clip(v.res.known))
 	lists, err := v.store.Lists(ctx)
 	if err != nil {
 		return fmt.Errorf("read the state of lists: %w", err)
@@ -74,13 +100,16 @@ func (v *Inventory) PollResources(ctx context.Context, a providers.Account, regi
 	if v.res.lists[key].At.After(began) {
 		return nil // an answer to a later question came first
 	}
-	changed := map[fleet.Ref]*store.Resource{}
-	listed := make(map[fleet.Ref]bool, len(seen))
+	changed := make([]*resource, 0, len(seen))
+	listed := make(map[*resource]bool, len(seen))
 	for _, r := range seen {
-		listed[r.Ref] = true
-		now := mergeResource(v.res.known[r.Ref], r, began)
+		was, ok := lookup(v.res.known, r.Ref)
+		if ok {
+			listed[was] = true
+		}
+		now := mergeResource(was, r, began)
 		now.Region = region
-		changed[r.Ref] = &now
+		changed = append(changed, v.shapes.resource(now, was))
 	}
 	lacking := v.lacking(key, listed)
 	patience := a.Kind.SettleTime
@@ -89,22 +118,22 @@ func (v *Inventory) PollResources(ctx context.Context, a providers.Account, regi
 	}
 	for _, was := range lacking {
 		now := *was
-		switch {
-		case now.MissingSince.IsZero() || now.MissingSince.After(began):
-			now.MissingSince = began
-		case began.Sub(now.MissingSince) >= patience:
-			now.GoneAt = began
+		switch since := now.missing.time(); {
+		case since.IsZero() || since.After(began):
+			now.missing = at(began)
+		case began.Sub(since) >= patience:
+			now.gone = at(began)
 		}
-		changed[now.Resource.Ref] = &now
+		changed = append(changed, &now)
 	}
 	return v.saveResources(ctx, changed, policies.ListState{Scope: key.scope, Kind: kind, At: began})
 }
 
 // lacking gives what was there and is not in the list. saving is held.
-func (v *Inventory) lacking(key listKey, listed map[fleet.Ref]bool) []*store.Resource {
-	var out []*store.Resource
-	for ref, r := range v.res.known {
-		if ref.Kind == key.kind && ref.Account == key.scope.Account && r.Region == key.scope.Region && r.GoneAt.IsZero() && !listed[ref] {
+func (v *Inventory) lacking(key listKey, listed map[*resource]bool) []*resource {
+	var out []*resource
+	for _, r := range v.res.known {
+		if r.shape.Ref.Kind == key.kind && r.scope() == key.scope && r.there() && !listed[r] {
 			out = append(out, r)
 		}
 	}
@@ -137,11 +166,11 @@ func soundResources(list []fleet.Resource, key listKey) error {
 
 // mergeResource joins what is remembered of a resource with what a list shows now.
 // What comes back after it was gone is another thing.
-func mergeResource(known *store.Resource, seen fleet.Resource, at time.Time) store.Resource {
+func mergeResource(was *resource, seen fleet.Resource, at time.Time) store.Resource {
 	r := store.Resource{Resource: seen, FirstSeen: at, SeenAt: at}
 	unused := time.Time{}
-	if known != nil && known.GoneAt.IsZero() {
-		r.FirstSeen, unused = known.FirstSeen, known.Resource.UnusedSince
+	if was != nil && was.there() {
+		r.FirstSeen, unused = was.first.time(), was.unused.time()
 	}
 	inUse := !seen.AttachedTo.IsZero() || len(seen.UsedBy) > 0
 	switch {
@@ -169,13 +198,13 @@ func (v *Inventory) failList(ctx context.Context, key listKey, err error) error 
 }
 
 // saveResources writes what changed in one transaction, and only then remembers it.
-func (v *Inventory) saveResources(ctx context.Context, changed map[fleet.Ref]*store.Resource, list policies.ListState) error {
+func (v *Inventory) saveResources(ctx context.Context, changed []*resource, list policies.ListState) error {
 	err := v.store.Update(ctx, func(tx *store.Tx) error {
-		for _, ref := range slices.SortedFunc(maps.Keys(changed), fleet.CompareRefs) {
-			if was := v.res.known[ref]; was != nil && sameResource(*was, *changed[ref]) {
+		for _, now := range changed {
+			if was, ok := lookup(v.res.known, now.ref()); ok && was.same(now) {
 				continue
 			}
-			if err := tx.SaveResource(*changed[ref]); err != nil {
+			if err := tx.SaveResource(now.record()); err != nil {
 				return err
 			}
 		}
@@ -186,17 +215,12 @@ func (v *Inventory) saveResources(ctx context.Context, changed map[fleet.Ref]*st
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	maps.Copy(v.res.known, changed)
+	if len(changed) > 0 {
+		v.res.known = replaced(v.res.known, changed)
+	}
 	v.res.lists[listKey{list.Scope, list.Kind}] = list
 	v.res.list = nil
 	return nil
-}
-
-// sameResource reports whether two records differ in nothing but when they were
-// seen.
-func sameResource(a, b store.Resource) bool {
-	a.SeenAt, b.SeenAt = time.Time{}, time.Time{}
-	return reflect.DeepEqual(a, b)
 }
 
 // ReadResource asks the platform about one resource by the list it is in; a list
@@ -225,8 +249,8 @@ func (v *Inventory) ReadResource(ctx context.Context, a providers.Account, ref f
 func (v *Inventory) resource(ref fleet.Ref) (store.Resource, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if r, ok := v.res.known[ref]; ok {
-		return *r, true
+	if r, ok := lookup(v.res.known, ref); ok {
+		return r.record(), true
 	}
 	return store.Resource{}, false
 }
@@ -237,71 +261,70 @@ func (v *Inventory) Resource(ref fleet.Ref) (store.Resource, bool) {
 	return r, ok && r.GoneAt.IsZero()
 }
 
-// Resources gives everything billed beside instances as policies see it, in whole
-// groups: what has one source follows each other. All who ask between two changes
-// are given the same list: it is for reading only.
-func (v *Inventory) Resources() policies.Things {
+// Lists gives how old every list of resources is.
+func (v *Inventory) Lists() []policies.ListState {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.res.list == nil {
-		v.res.list = v.listResources()
-	}
-	out := policies.Things{Resources: v.res.list}
+	var out []policies.ListState
 	for _, l := range v.res.lists {
-		out.Lists = append(out.Lists, l)
+		out = append(out, l)
 	}
-	slices.SortFunc(out.Lists, func(a, b policies.ListState) int {
+	slices.SortFunc(out, func(a, b policies.ListState) int {
 		return fleet.CompareRefs(fleet.Ref{Account: a.Scope.Account, Kind: a.Kind, ID: a.Scope.Region}, fleet.Ref{Account: b.Scope.Account, Kind: b.Kind, ID: b.Scope.Region})
 	})
 	return out
 }
 
-// listResources makes the list, and notes on every source by what it is used, where
-// a list tells of that from the other side. mu is held.
-func (v *Inventory) listResources() []*fleet.Resource {
-	list := make([]*fleet.Resource, 0, len(v.res.known))
+// Resources writes everything billed beside instances out as policies see it, in whole
+// groups: what has one source follows each other. That takes much memory where there
+// is much. Who looks at one after the other takes a [Snapshot].
+func (v *Inventory) Resources() policies.Things {
+	out := policies.Things{Lists: v.Lists()}
+	v.mu.Lock()
+	all := v.shownResources()
+	v.mu.Unlock()
+	written := make([]fleet.Resource, len(all))
+	out.Resources = make([]*fleet.Resource, len(all))
+	for n, l := range all {
+		l.fill(&written[n])
+		out.Resources[n] = &written[n]
+	}
+	return out
+}
+
+// shownResources gives those that are not gone and of interest, in groups, and notes on
+// every source by what it is used, where a list tells of that from the other side. mu is
+// held.
+func (v *Inventory) shownResources() []listed {
+	if v.res.list != nil {
+		return v.res.list
+	}
+	list := make([]listed, 0, len(v.res.known))
 	users := map[fleet.Ref][]fleet.Ref{}
-	for ref, r := range v.res.known {
-		if !r.GoneAt.IsZero() || v.within != nil && !v.within(fleet.Scope{Account: ref.Account, Region: r.Region}) {
+	for _, r := range v.res.known {
+		if !r.there() || v.within != nil && !v.within(r.scope()) {
 			continue
 		}
-		list = append(list, &r.Resource)
-		if ref.Kind == fleet.KindImage && r.Resource.Source.Kind == fleet.KindSnapshot {
-			users[r.Resource.Source] = append(users[r.Resource.Source], ref)
+		list = append(list, listed{resource: r})
+		if r.shape.Ref.Kind == fleet.KindImage && r.shape.Source.Kind == fleet.KindSnapshot {
+			users[r.sourceRef()] = append(users[r.sourceRef()], r.ref())
 		}
 	}
-	for ref, t := range v.things {
-		if image := t.Instance.Image; t.GoneAt.IsZero() && !image.IsZero() {
-			users[image] = append(users[image], ref)
-		}
+	unread := map[fleet.Scope]bool{}
+	for key, l := range v.res.lists {
+		unread[key.scope] = unread[key.scope] || key.kind == fleet.KindImage && !l.Failing.IsZero()
 	}
 	for n, r := range list {
-		if by := users[r.Ref]; len(by) > 0 {
-			r = used(*r, by)
+		if r.shape.Ref.Kind != fleet.KindSnapshot {
+			continue
 		}
-		if r.Ref.Kind == fleet.KindSnapshot && v.imagesUnread(r) {
-			unread := *r
-			unread.Unread = append(slices.Clip(r.Unread), "used_by")
-			r = &unread
+		// An image may need the snapshot that nobody could list when it was last tried.
+		by, dark := users[r.ref()], unread[r.scope()]
+		if len(by) > 0 || dark {
+			list[n].aside = &aside{users: by, unread: dark}
 		}
-		list[n] = r
 	}
-	slices.SortFunc(list, policies.CompareGroups)
+	slices.SortFunc(list, func(a, b listed) int { return inGroups(a.resource, b.resource) })
+	v.res.list = list
 	return list
-}
-
-// imagesUnread reports whether an image may need the snapshot that nobody could list
-// when it was last tried. mu is held.
-func (v *Inventory) imagesUnread(snapshot *fleet.Resource) bool {
-	region := v.res.known[snapshot.Ref].Region
-	return !v.res.lists[listKey{fleet.Scope{Account: snapshot.Ref.Account, Region: region}, fleet.KindImage}].Failing.IsZero()
-}
-
-// used gives the resource with users added to those that the platform told of.
-func used(r fleet.Resource, by []fleet.Ref) *fleet.Resource {
-	r.UsedBy = slices.Concat(r.UsedBy, by)
-	slices.SortFunc(r.UsedBy, fleet.CompareRefs)
-	r.UsedBy = slices.Compact(r.UsedBy)
-	r.UnusedSince = time.Time{}
-	return &r
 }

@@ -34,6 +34,9 @@ type Command struct {
 	Limit int
 	// Said is how many bytes of its standard error are kept; what is more is dropped.
 	Said int
+	// Tail makes Out the last bytes, by however many, of what is written to both
+	// outputs, instead; a program may write as much as it likes then.
+	Tail int
 }
 
 // Run is one program under way. It is a process group of its own, so that what it
@@ -71,6 +74,10 @@ func Start(c Command) *Run {
 		r.cmd.Stderr = r.said
 	}
 	r.out.full = r.kill
+	if c.Tail > 0 {
+		r.out.tail = c.Tail
+		r.cmd.Stderr = r.cmd.Stdout
+	}
 	if r.err = r.cmd.Start(); r.err != nil {
 		close(r.ended)
 		return r
@@ -121,6 +128,7 @@ func (r *Run) kill() {
 // may be read while it is written: what hangs may write for ever.
 type output struct {
 	limit int
+	tail  int    // keeps the last bytes instead, if it is not zero
 	full  func() // called once, when there is more than is kept; may be nil
 
 	mu    sync.Mutex
@@ -132,6 +140,11 @@ type output struct {
 func (w *output) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.tail > 0 {
+		w.bytes = append(w.bytes, p[max(0, len(p)-w.tail):]...)
+		w.bytes = w.bytes[max(0, len(w.bytes)-w.tail):]
+		return len(p), nil
+	}
 	keep := min(len(p), w.limit-len(w.bytes))
 	w.bytes = append(w.bytes, p[:keep]...)
 	if keep < len(p) && !w.over {

@@ -63,6 +63,15 @@ func TestWhatBecomesOfACommand(t *testing.T) {
 	}
 }
 
+func TestTheLastOfBothOutputsIsKept(t *testing.T) {
+	c := shell("i=0; while [ $i -lt 5000 ]; do echo line $i; i=$((i+1)); done; echo no such bucket >&2; exit 4")
+	c.Tail = 24
+	r := run(t, c, time.Minute)
+	if string(r.Out) != "ine 4999\nno such bucket\n" || r.Over || r.Err == nil || r.Err.Error() != "exit status 4" {
+		t.Errorf("got %q, over %v, %v", r.Out, r.Over, r.Err)
+	}
+}
+
 func TestItReadsWhatItIsGiven(t *testing.T) {
 	c := shell("")
 	c.Args, c.Stdin = []string{"sh", "-s"}, []byte("echo hello\n")

@@ -19,6 +19,8 @@ func appTexts() entries {
 		"app.forgotten":      {"its account was given up by hand", "所属账号已由人工放弃"},
 		"app.tick-missed":    {"policy {{.policy}} was due at {{.tick}} and curfew was not running; it is not made up for", "策略 {{.policy}} 应在 {{.tick}} 执行，当时 curfew 未运行；不会补做"},
 		"app.hold-unread":    {"its hold file, which cannot be read: {{.why}}", "无法读取的 hold 文件：{{.why}}"},
+		"app.securing":       {"its data is being secured", "正在保全其数据"},
+		"app.export-first":   {"before that the export of {{.policy}} runs, for at most {{.timeout}}; if it fails nothing is released", "在此之前先执行 {{.policy}} 的导出，最长 {{.timeout}}；若失败则不会释放"},
 		"app.deaf":           {"nobody could say wait for a while; it is announced anew first", "有一段时间无人能叫停，先重新预告"},
 		"app.account-back":   {"account {{.account}} can be read again", "账号 {{.account}} 已恢复读取"},
 		"app.channel-broken": {"channel {{.channel}} refuses every message until its configuration changes: {{.why}}", "渠道 {{.channel}} 拒收所有消息，需修改配置才能恢复：{{.why}}"},

@@ -3,6 +3,7 @@ package text
 func executeTexts() entries {
 	return entries{
 		"execute.all-done":              {"of {{.all}} announced together, {{.done}} are done", "一并预告的 {{.all}} 项中，已完成 {{.done}} 项"},
+		"execute.exported":              {"its data was exported and proven at {{.at}}, in {{.took}} ({{.policy}})", "数据已于 {{.at}} 导出并校验，用时 {{.took}}（{{.policy}}）"},
 		"execute.read-failed":           {"it could not be read: {{.error}}", "读取失败：{{.error}}"},
 		"execute.not-found-once":        {"the platform does not find it; looked at once more before it counts as gone", "平台查不到它；再确认一次才算消失"},
 		"execute.no-account":            {"its account is not in the configuration", "配置中没有它所属的账号"},

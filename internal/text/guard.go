@@ -2,6 +2,8 @@ package text
 
 func guardTexts() entries {
 	return entries{
+		"guard.data-to-secure":   {"its data is secured first, right before the act", "执行之前会先保全数据"},
+		"guard.data-kept":        {"a release is known to destroy no data of it", "已确认释放不会丢失其数据"},
 		"guard.data-secured":     {"the data was secured as the policy asks", "数据已按策略保全"},
 		"guard.no-checks":        {"no check was asked", "没有任何检查被询问"},
 		"guard.fine":             {"fine", "通过"},
@@ -32,5 +34,6 @@ func guardTexts() entries {
 		"guard.dry-run":          {"dry-run: nothing is written", "演练模式：不会真正执行"},
 		"guard.enforce":          {"enforce", "执行模式"},
 		"guard.by-hand":          {"asked by hand", "人工指令"},
+		"guard.hurried":          {"wanted now, by hand", "人工要求立即执行"},
 	}
 }

@@ -4,6 +4,7 @@ func notifyTexts() entries {
 	return entries{
 		// Titles: one line, also what a phone shows on its lock screen.
 		"notify.title.pending":       {"Will {{.action}} {{.name}} at {{.at}} (in {{.in}})", "{{.at}} 将{{.action}}：{{.name}}（{{.in}}后）"},
+		"notify.title.now":           {"Now, without waiting: {{.action}} {{.name}}", "立即{{.action}}，不再等待：{{.name}}"},
 		"notify.names":               {"{{.name}} and {{.more}} more", "{{.name}} 等，另有 {{.more}} 个"},
 		"notify.names-more":          {"and {{.more}} more", "另有 {{.more}} 个"},
 		"notify.together":            {"Together with: {{.names}}", "一并处理：{{.names}}"},
@@ -77,6 +78,7 @@ func notifyTexts() entries {
 
 		// Who asked, why, and what a person can do.
 		"notify.by-hand": {"Asked for by {{.who}}", "由 {{.who}} 手动发起"},
+		"notify.hurried": {"Wanted now by {{.who}}, who was shown it", "{{.who}} 看过后要求立即执行"},
 		"notify.policy":  {"{{.policy}}: {{.why}}", "{{.policy}}：{{.why}}"},
 		"notify.more":    {"and {{.n}} more reasons", "另有 {{.n}} 条原因"},
 		"notify.hold":    {"To make it wait: ", "如需暂缓："},

@@ -18,7 +18,7 @@ func policyTexts() entries {
 		"policy.unknown":          {"the run ended at {{.ended}}, but whether it is idle is not known: {{.why}}", "任务于 {{.ended}} 结束，但无法确认是否空闲：{{.why}}"},
 		"policy.grace":            {"run{{if .run}} {{.run}}{{end}}{{if .began}} of {{.began}}{{end}} ended at {{.ended}} ({{.outcome}}); grace until {{.until}}", "{{if .began}}{{.began}} 开始的{{end}}任务{{if .run}} {{.run}} {{end}}于 {{.ended}} 结束（{{.outcome}}），宽限至 {{.until}}"},
 		"policy.kept-after-run":   {"run{{if .run}} {{.run}}{{end}}{{if .began}} of {{.began}}{{end}} ended at {{.ended}} ({{.outcome}}); the policy asks for nothing then", "{{if .began}}{{.began}} 开始的{{end}}任务{{if .run}} {{.run}} {{end}}于 {{.ended}} 结束（{{.outcome}}），策略不要求处理"},
-		"policy.kept-for-data":    {"{{.why}}, but release and stop would both lose data; say data: discard if it may go", "{{.why}}，但释放和关机都会丢失数据；如可丢弃请写 data: discard"},
+		"policy.kept-for-data":    {"{{.why}}, but release and stop would both lose data{{if .lost}} ({{.lost}}){{end}}; say data: discard if it may go", "{{.why}}，但释放和关机都会丢失数据{{if .lost}}（{{.lost}}）{{end}}；如可丢弃请写 data: discard"},
 		"policy.not-asked":        {"no run since it was started asked for a stop (curfew exec --then stop)", "开机以来没有任务要求结束后关机（curfew exec --then stop）"},
 		"policy.asked-no-more":    {"run{{if .run}} {{.run}}{{end}}{{if .began}} of {{.began}}{{end}} began later and did not ask for a stop", "之后{{if .began}}于 {{.began}} {{end}}开始的任务{{if .run}} {{.run}} {{end}}没有要求关机"},
 		"policy.stopped-done":     {"stopped; nothing more asked", "已关机，无需再处理"},
@@ -67,7 +67,10 @@ func policyTexts() entries {
 
 		// Wished for.
 		"policy.run-ended":       {"run{{if .run}} {{.run}}{{end}}{{if .began}} of {{.began}}{{end}} ended at {{.ended}} ({{.outcome}})", "{{if .began}}{{.began}} 开始的{{end}}任务{{if .run}} {{.run}} {{end}}于 {{.ended}} 结束（{{.outcome}}）"},
-		"policy.stop-for-data":   {"{{.why}}; only stopped, since a release would lose its data and data: discard is not set", "{{.why}}；释放会丢失数据且未写 data: discard，因此只关机"},
+		"policy.stop-for-data":   {"{{.why}}; only stopped, since a release would lose its data{{if .lost}} ({{.lost}}){{end}} and data: discard is not set", "{{.why}}；释放会丢失数据{{if .lost}}（{{.lost}}）{{end}}且未写 data: discard，因此只关机"},
+		"policy.stop-unsecured":  {"{{.why}}; not released, since its data was not secured: {{.failed}}", "{{.why}}；数据未能保全，因此不释放：{{.failed}}"},
+		"policy.kept-unsecured":  {"{{.why}}; left running, since its data was not secured and a stop would lose some; {{if .day}}it costs {{.day}} a day{{else}}what it costs is not known{{end}}: {{.failed}}", "{{.why}}；数据未能保全，且关机会丢失数据，因此保持运行；{{if .day}}每天花费 {{.day}}{{else}}花费未知{{end}}：{{.failed}}"},
+		"policy.not-secured":     {"{{.why}}; it stays and is not released, since its data was not secured; {{if .day}}it costs {{.day}} a day{{else}}what it still costs is not known{{end}}{{if .failed}}: {{.failed}}{{end}}", "{{.why}}；数据未保全，因此保留、不释放；{{if .day}}每天花费 {{.day}}{{else}}是否仍收费未知{{end}}{{if .failed}}：{{.failed}}{{end}}"},
 		"policy.release-stopped": {"stopped after its run, which ended at {{.ended}} ({{.outcome}})", "任务于 {{.ended}} 结束（{{.outcome}}），随后已关机"},
 
 		// Told.

@@ -44,6 +44,7 @@ func setupTexts() entries {
 		// Channels.
 		"cli.init.which-channel":      {"Where shall curfew tell you?", "curfew 在哪里通知你？"},
 		"cli.init.console":            {"only in the output of curfew run", "只打印在 curfew run 的输出里"},
+		"cli.init.console-box":        {"curfew exec --then stop does not accept the console: nobody reads it there", "curfew exec --then stop 不接受 console：没有人看得到"},
 		"cli.init.channel-credential": {"{{.title}}: {{.key}} (docs/channels/{{.name}}.md says where to get it)", "{{.title}} 的 {{.key}}（获取方法见 docs/channels/{{.name}}.zh-CN.md）"},
 		"cli.init.channel-setting":    {"{{.title}}: {{.key}}", "{{.title}} 的 {{.key}}"},
 		"cli.init.one-of":             {"give at least one of these: {{.keys}}", "至少要填一个：{{.keys}}"},

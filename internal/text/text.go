@@ -34,8 +34,8 @@ type entries map[fleet.Code]entry
 // areas lists every file's texts.
 func areas() []entries {
 	return []entries{
-		actionTexts(), signalTexts(), sshTexts(), localTexts(), probeTexts(), policyTexts(), guardTexts(),
-		executeTexts(), providerTexts(), notifyTexts(), digestTexts(), resourceTexts(), appTexts(), doctorTexts(), setupTexts(), execTexts(),
+		actionTexts(), signalTexts(), sshTexts(), localTexts(), probeTexts(), prometheusTexts(), policyTexts(), guardTexts(),
+		executeTexts(), providerTexts(), notifyTexts(), digestTexts(), resourceTexts(), appTexts(), doctorTexts(), setupTexts(), execTexts(), exportTexts(), dataTexts(), estimateTexts(), costTexts(),
 	}
 }
 
