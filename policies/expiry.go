@@ -155,6 +155,9 @@ func spot(i fleet.Instance) fleet.Value {
 // last one is told as critical, where more than money is at stake.
 func (e Expiry) remind(s *subject) {
 	now := s.view.Now
+	if open, ok := s.view.Open[s.instance.Ref]; ok && open.Action.Destroys() && open.State != fleet.IntentPending {
+		return // what the platform says of its end now is our own doing
+	}
 	for _, end := range ends(*s.instance) {
 		left := end.at.Sub(now)
 		come := slices.DeleteFunc(slices.Clone(e.Remind), func(d time.Duration) bool { return left > d })

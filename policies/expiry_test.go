@@ -147,3 +147,23 @@ func TestRemindersGrowAndComeOnce(t *testing.T) {
 		})
 	}
 }
+
+// While curfew's own release is at the platform, the platform tells of an end that is
+// that release.
+func TestAReleaseOfOursIsNotToldAsTheirs(t *testing.T) {
+	i := fleet.Instance{
+		Ref: fleet.Ref{Account: "lab", Kind: fleet.KindInstance, ID: "a"}, Boot: "b1", State: fleet.StateStopped,
+		StoppedAt: base.Add(-time.Hour), ReleasesAt: base.Add(time.Minute),
+	}
+	e := policies.Expiry{
+		Common: policies.Common{Name: "ends", Match: func(fleet.Instance) (bool, error) { return true, nil }},
+		Remind: []time.Duration{time.Hour},
+	}
+	for state, want := range map[fleet.IntentState]int{fleet.IntentPending: 1, fleet.IntentStarted: 0, fleet.IntentWritten: 0} {
+		open := map[fleet.Ref]fleet.Intent{i.Ref: {Ref: i.Ref, Action: fleet.Release, State: state}}
+		r := e.Decide(policies.View{Now: base, Due: base, Things: policies.Things{Instances: []fleet.Instance{i}}, Open: open})
+		if len(r.Findings) != want {
+			t.Errorf("while it is %s: told %d times, want %d", state, len(r.Findings), want)
+		}
+	}
+}

@@ -45,17 +45,17 @@ func (o Orphans) Name() string { return o.Common.Name }
 // deleted. That nobody uses an image is only what no list shows: such a thing is told
 // of and never deleted.
 func (o Orphans) Decide(v View) Result {
-	out := o.eachResource(&v, o.Kinds, func(group []thing) (verdicts []fleet.Verdict, findings []fleet.Finding) {
+	out := o.eachResource(&v, o.Kinds, func(group []thing, out *Result) {
 		for _, t := range group {
 			verdict, finding := o.one(t)
-			verdicts = append(verdicts, verdict)
+			out.Verdicts = append(out.Verdicts, verdict)
 			if finding != nil {
-				findings = append(findings, *finding)
+				out.Findings = append(out.Findings, *finding)
 			}
 		}
-		return verdicts, findings
 	})
 	if slices.Contains(o.Kinds, fleet.KindInstance) {
+		v.Room = nil // it is taken
 		stopped := o.each(&v, o.stopped)
 		out.Verdicts = append(out.Verdicts, stopped.Verdicts...)
 		out.Findings = append(out.Findings, stopped.Findings...)

@@ -34,13 +34,11 @@ func (s Snapshots) Name() string { return s.Common.Name }
 // any case. What has no known age stays as well, and takes nobody's place. Two of one
 // age are both older or both newer.
 func (s Snapshots) Decide(v View) Result {
-	return s.eachResource(&v, s.Kinds, func(group []thing) ([]fleet.Verdict, []fleet.Finding) {
-		verdicts := make([]fleet.Verdict, 0, len(group))
+	return s.eachResource(&v, s.Kinds, func(group []thing, out *Result) {
 		last := s.newest(group)
 		for _, t := range group {
-			verdicts = append(verdicts, s.one(t, last))
+			out.Verdicts = append(out.Verdicts, s.one(t, last))
 		}
-		return verdicts, nil
 	})
 }
 

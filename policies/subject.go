@@ -193,10 +193,15 @@ func (s *subject) stopped(runs iter.Seq[*fleet.Run], allows func(fleet.Ground) f
 			grounds = append(grounds, g)
 		}
 	}
-	done := s.keep(fleet.Because(ReasonStoppedDone, nil))
 	if len(grounds) == 0 {
-		return done
+		return s.keep(fleet.Because(ReasonStoppedDone, nil))
 	}
+	return s.stoppedOn(grounds, runs, allows, why)
+}
+
+// stoppedOn is stopped, on what was journaled.
+func (s *subject) stoppedOn(grounds []fleet.Ground, runs iter.Seq[*fleet.Run], allows func(fleet.Ground) fleet.Action, why func(fleet.Ground) fleet.Reason) fleet.Verdict {
+	done := s.keep(fleet.Because(ReasonStoppedDone, nil))
 	goal := func(g fleet.Ground) fleet.Action { return min(g.Goal, allows(g)) }
 	// Of two that ended at once the one that allows less counts.
 	g := slices.MaxFunc(grounds, func(a, b fleet.Ground) int {

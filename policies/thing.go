@@ -27,13 +27,14 @@ type thing struct {
 
 // eachResource answers for every resource of some kinds that the policy matches, in
 // groups: those that have one source come together.
-func (c *Common) eachResource(v *View, kinds []fleet.ThingKind, answer func(group []thing) ([]fleet.Verdict, []fleet.Finding)) Result {
+func (c *Common) eachResource(v *View, kinds []fleet.ThingKind, answer func(group []thing, out *Result)) Result {
 	var out Result
 	if c.Match == nil {
 		return out
 	}
+	var group []thing
 	for some := range Groups(inGroups(v.Things.Resources), 1) {
-		var group []thing
+		group = group[:0]
 		for _, r := range some {
 			if !slices.Contains(kinds, r.Ref.Kind) {
 				continue
@@ -49,9 +50,10 @@ func (c *Common) eachResource(v *View, kinds []fleet.ThingKind, answer func(grou
 			}
 		}
 		if len(group) > 0 {
-			verdicts, findings := answer(group)
-			out.Verdicts = append(out.Verdicts, verdicts...)
-			out.Findings = append(out.Findings, findings...)
+			if out.Verdicts == nil {
+				out.Verdicts = slices.Grow(v.Room, len(v.Things.Resources))
+			}
+			answer(group, &out)
 		}
 	}
 	return out

@@ -37,7 +37,7 @@ const (
 func demoEnds() map[string]fleet.State {
 	return map[string]fleet.State{
 		"sim-llama": fleet.StateReleased, "sim-crash": fleet.StateStopped, "sim-oldcontract": fleet.StateStopped,
-		"sim-busy": fleet.StateRunning, "sim-dark": fleet.StateRunning,
+		"sim-busy": fleet.StateRunning, "sim-dark": fleet.StateRunning, "sim-asleep": fleet.StateStopped,
 	}
 }
 
@@ -45,8 +45,8 @@ func (p *program) demoCommand() *cobra.Command {
 	speed, dir := 0, ""
 	c := &cobra.Command{
 		Use: "demo", Short: "Watch curfew guard a simulated cloud; needs no account",
-		Long: `demo writes a configuration and a world of five simulated instances into a folder
-and runs the daemon on it, faster than time. It is the daemon itself: what you
+		Long: `demo writes a configuration and a world of six simulated instances, with disks and
+snapshots, into a folder and runs the daemon on it, faster than time. It is the daemon itself: what you
 see it tell comes from its console channel. It ends by itself when all is
 settled. The folder stays, so that you can look at the journal afterwards.`,
 		Example: "  curfew demo\n  curfew demo --speed 20 --dir ./demo",

@@ -105,7 +105,7 @@ func (f estimateFlags) read(given func(string) bool) ([]estimate.Job, error) {
 		return nil, fmt.Errorf("--utilization %s: write more than 0%% and less than 95%%", f.utilisation)
 	}
 	if f.jobs != "" {
-		for _, name := range jobFlags() {
+		for _, name := range append(jobFlags(), "utilization") {
 			if given(name) {
 				return nil, fmt.Errorf("--%s describes one job, and --jobs names a file of them; write it there", name)
 			}
@@ -223,6 +223,20 @@ func (k *known) add(r config.Rates, file string) {
 	}
 }
 
+// estimated is the answer for programs.
+type estimated struct {
+	estimate.Answer
+	Utilisation *busier `json:"utilization,omitempty"`
+}
+
+// busier is how many times less an instance costs whose cards are busy for a larger
+// share of the time.
+type busier struct {
+	Now   estimate.Number `json:"now"`
+	Then  estimate.Number `json:"then"`
+	Times estimate.Number `json:"times_less"`
+}
+
 func (p *program) estimate(ctx context.Context, f estimateFlags, jobs []estimate.Job) error {
 	if f.jobs != "" {
 		data, err := os.ReadFile(f.jobs)
@@ -249,7 +263,11 @@ func (p *program) estimate(ctx context.Context, f estimateFlags, jobs []estimate
 	}
 	a := estimate.Rank(estimate.Question{Jobs: jobs, Offers: k.offers, FX: k.fx, Margin: margin})
 	if p.asJSON {
-		err = p.writeJSON(a)
+		answer := estimated{Answer: a}
+		if now, bad := estimate.ParsePercent(f.utilisation); f.utilisation != "" && bad == nil {
+			answer.Utilisation = &busier{Now: now, Then: busy(), Times: estimate.Utilisation(now, busy())}
+		}
+		err = p.writeJSON(answer)
 	} else {
 		p.page(p.now()).estimate(a, k, f.utilisation)
 	}

@@ -235,7 +235,9 @@ func (a *App) opinions(rt *runtime, v policies.View, d *desk, m *mind) opinions 
 		}
 		pv.Room = m.said[k][:0]
 		r := p.Policy.Decide(pv)
-		m.said[k] = r.Verdicts
+		if cap(r.Verdicts) > cap(m.said[k]) {
+			m.said[k] = r.Verdicts
+		}
 		if pv.Due.IsZero() {
 			r.Verdicts = a.announced(p, v, d, r.Verdicts)
 		}
@@ -309,7 +311,8 @@ func (rt *runtime) accountMode(ref fleet.Ref) fleet.Mode {
 // decide joins the policies' opinions on one instance, and asks the guard.
 func (a *App) decide(rt *runtime, of *fleet.Instance, j fleet.Judgement, verdicts []*fleet.Verdict, d *desk) decision {
 	out := decision{subject: *of, activity: j, verdicts: verdicts, unguarded: len(verdicts) == 0}
-	if open, ok := d.open[of.Ref]; ok {
+	if _, ok := d.open[of.Ref]; ok {
+		open := d.open[of.Ref] // a copy, made for the few
 		out.intent = &open
 	}
 	if !slices.ContainsFunc(verdicts, func(v *fleet.Verdict) bool { return v.Goal != fleet.Keep }) {

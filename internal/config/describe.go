@@ -118,7 +118,7 @@ func describe() map[string]string {
 		"policies.keep_last":            "How many of the newest of each source are kept, whatever their age.",
 		"policies.unused_for":           "For how long nothing must have used a thing.",
 		"policies.then":                 "What is wished.",
-		"policies.data":                 "The data may be destroyed. Without it, or export, a release that would destroy some becomes a stop.",
+		"policies.data":                 "The data may be destroyed. Without it, export or save_image, a release that would destroy some becomes a stop.",
 		"policies.export":               "How data is copied away, from inside the instance, before it is stopped or released. What fails is not released.",
 		"policies.export.require":       "Files that must be there and have changed since the run began: whole paths in which * stands for anything within a name.",
 		"policies.export.run":           "The command that copies, for a login shell, with the instance's values in it, such as {{.ID}}. It may be run again.",
