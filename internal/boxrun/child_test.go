@@ -131,6 +131,7 @@ func (w *wrapped) end(want ...string) {
 }
 
 func TestSignalsArePassedOn(t *testing.T) {
+	ignored := map[syscall.Signal]bool{unix.SIGHUP: signal.Ignored(unix.SIGHUP), unix.SIGINT: signal.Ignored(unix.SIGINT)}
 	w := newWrapped(t)
 	w.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // nobody's keys
 	if err := w.cmd.Start(); err != nil {
@@ -139,6 +140,9 @@ func TestSignalsArePassedOn(t *testing.T) {
 	w.untilReady()
 	var want []string
 	for _, s := range []syscall.Signal{unix.SIGINT, unix.SIGQUIT, unix.SIGHUP, unix.SIGUSR1, unix.SIGUSR2, unix.SIGWINCH} {
+		if ignored[s] {
+			continue // whoever started the tests, such as nohup, had it ignored for all of them
+		}
 		want = append(want, unix.SignalName(s))
 		if err := w.cmd.Process.Signal(s); err != nil {
 			t.Fatal(err)

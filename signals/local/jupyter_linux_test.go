@@ -201,6 +201,16 @@ func TestARealJupyterServer(t *testing.T) {
 		t.Errorf("a kernel that was just started is seen as %+v", k)
 	}
 
+	// The server hears of its kernel a little later than it starts it, and what it did
+	// not hear it does not tell.
+	until(t, "the server to hear of its kernel", func() bool {
+		j.execute(model.ID, "pass")
+		var heard struct {
+			State string `json:"execution_state"`
+		}
+		return json.Unmarshal([]byte(j.call(http.MethodGet, "api/kernels/"+model.ID)), &heard) == nil && heard.State == "idle"
+	})
+
 	gate := filepath.Join(b.home, "gate")
 	if err := syscall.Mkfifo(gate, 0o600); err != nil {
 		t.Fatal(err)
