@@ -55,9 +55,15 @@ func (o Orphans) Decide(v View) Result {
 		}
 	})
 	if slices.Contains(o.Kinds, fleet.KindInstance) {
-		v.Room = nil // it is taken
+		if len(out.Verdicts) > 0 {
+			v.Room = nil // it is taken
+		}
 		stopped := o.each(&v, o.stopped)
-		out.Verdicts = append(out.Verdicts, stopped.Verdicts...)
+		if len(out.Verdicts) == 0 {
+			out.Verdicts = stopped.Verdicts
+		} else {
+			out.Verdicts = append(out.Verdicts, stopped.Verdicts...)
+		}
 		out.Findings = append(out.Findings, stopped.Findings...)
 	}
 	return out

@@ -70,6 +70,8 @@ type View struct {
 	// Room is an empty slice to answer in, with room or without: whoever asks about
 	// many things, a few at a time, need not make it anew each time.
 	Room []fleet.Verdict
+
+	notDue fleet.Reason // why the window is closed, once somebody asked
 }
 
 // Sample gives what policies read of a look that is no longer the newest: enough

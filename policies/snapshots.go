@@ -45,14 +45,17 @@ func (s Snapshots) Decide(v View) Result {
 // newest tells when the oldest of the newest KeepLast of a group was made: zero where
 // the group has no more than that.
 func (s Snapshots) newest(group []thing) time.Time {
-	var made []time.Time
+	if s.KeepLast == 0 {
+		return time.Time{}
+	}
+	made := make([]time.Time, 0, 16) // which most sources have room in
 	for _, t := range group {
 		r := t.resource
 		if r.Ready && len(r.Unread) == 0 && !r.Protected && !r.CreatedAt.IsZero() {
 			made = append(made, r.CreatedAt)
 		}
 	}
-	if s.KeepLast == 0 || len(made) <= s.KeepLast {
+	if len(made) <= s.KeepLast {
 		return time.Time{}
 	}
 	slices.SortFunc(made, func(a, b time.Time) int { return b.Compare(a) })

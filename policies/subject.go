@@ -89,6 +89,7 @@ func (c *Common) finding(ref fleet.Ref, condition, period string, why fleet.Reas
 // known which Boot this is.
 func (s *subject) notNow() (fleet.Verdict, bool) {
 	i := s.instance
+	why, closed := s.view.closed()
 	switch {
 	case i.State != fleet.StateRunning && i.State != fleet.StateStopped:
 		v := s.keep(fleet.Because(ReasonNotUp, fleet.Values{"state": inState(i.State)}))
@@ -96,10 +97,8 @@ func (s *subject) notNow() (fleet.Verdict, bool) {
 		// told until they settle.
 		v.Gap = i.State != fleet.StateStarting && i.State != fleet.StateCreating && !i.State.Gone()
 		return v, true
-	case s.view.Due.IsZero() && s.view.Opens.IsZero():
-		return s.keep(fleet.Because(ReasonWindowClosed, nil)), true
-	case s.view.Due.IsZero():
-		v := s.keep(fleet.Because(ReasonNotDue, fleet.Values{"until": fleet.Moment(s.view.Opens)}))
+	case closed:
+		v := s.keep(why)
 		v.Next = s.view.Opens
 		return v, true
 	case i.Boot == "":

@@ -119,7 +119,10 @@ func (v *View) closed() (fleet.Reason, bool) {
 	case v.Opens.IsZero():
 		return fleet.Because(ReasonWindowClosed, nil), true
 	}
-	return fleet.Because(ReasonNotDue, fleet.Values{"until": fleet.Moment(v.Opens)}), true
+	if v.notDue.IsZero() { // it is the same of all
+		v.notDue = fleet.Because(ReasonNotDue, fleet.Values{"until": fleet.Moment(v.Opens)})
+	}
+	return v.notDue, true
 }
 
 // perDay adds to values what a thing costs a day, where the price is known.

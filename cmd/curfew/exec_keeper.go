@@ -202,11 +202,12 @@ func (k *keeper) ensure(ctx context.Context) error {
 			return k.judge(s)
 		case ctx.Err() != nil:
 			return &exitError{code: exitInterrupted}
-		case !errors.Is(err, ctl.ErrNoDaemon):
+		case !errors.Is(err, ctl.ErrNoDaemon) && (!hungUp(err) || clock.Now().Sub(began) > guardPatience):
 			return k.refuse(exitFailed, fleet.Text(err.Error()))
 		}
 		waited := clock.Now().Sub(began)
 		switch {
+		case hungUp(err): // whoever answered is just ending: ask again
 		case k.guard == nil:
 			if err := k.start(); err != nil {
 				return k.failed(err.Error())
@@ -229,6 +230,16 @@ func (k *keeper) ensure(ctx context.Context) error {
 			return &exitError{code: exitInterrupted}
 		}
 	}
+}
+
+// hungUp reports whether somebody took the question and ended before the answer.
+func hungUp(err error) bool {
+	for _, end := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE} {
+		if errors.Is(err, end) {
+			return true
+		}
+	}
+	return false
 }
 
 // judge says why the one who answers would not stop the machine.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
@@ -38,6 +39,9 @@ It logs to stderr: lines for people on a terminal, else JSON.`,
 			parsed, err := zerolog.ParseLevel(level)
 			if err != nil || level == "" {
 				return usage(fmt.Errorf("--log-level %s: it is debug, info, warn or error", level))
+			}
+			if _, set := p.lookupEnv("GOGC"); !set {
+				debug.SetGCPercent(app.GCPercent)
 			}
 			clock := sched.Wall{}
 			log := logger(p.stderr, p.notes, parsed, clock)

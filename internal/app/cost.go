@@ -77,14 +77,6 @@ func (a *App) readBooks(ctx context.Context, rt *runtime) (books, error) {
 	if err != nil {
 		return b, err
 	}
-	things, err := a.store.Things(ctx)
-	if err != nil {
-		return b, err
-	}
-	resources, err := a.store.Resources(ctx)
-	if err != nil {
-		return b, err
-	}
 	if b.wallets, err = a.store.Wallets(ctx); err != nil {
 		return b, err
 	}
@@ -101,42 +93,69 @@ func (a *App) readBooks(ctx context.Context, rt *runtime) (books, error) {
 			b.kept[i.Ref.Account] = append(b.kept[i.Ref.Account], h.Name)
 		}
 	}
-	for _, t := range things {
+	if err := a.store.EachThing(ctx, func(t store.Thing) error {
 		add(t.Instance, t.GoneAt.IsZero() && t.Instance.State == fleet.StateStopped)
+		return nil
+	}); err != nil {
+		return b, err
 	}
-	for _, r := range resources {
+	return b, a.store.EachResource(ctx, func(r store.Resource) error {
 		add(r.Resource.Subject(), r.GoneAt.IsZero())
-	}
-	return b, nil
+		return nil
+	})
 }
 
 // check compares the wallet of every configured account that has one with the
 // ledger.
 func (b books) check(rt *runtime, from, to, now time.Time) []ctl.WalletCheck {
-	var out []ctl.WalletCheck
+	checkers := newCheckers(rt, b.wallets, from, to, now)
+	for _, h := range b.all {
+		checkers.add(h)
+	}
+	out := checkers.done()
+	for n := range out {
+		out[n].Kept = b.kept[out[n].Identity]
+	}
+	return out
+}
+
+// checkers compare the wallets of accounts with what they are told of, one thing after
+// the other.
+type checkers struct {
+	out []ctl.WalletCheck
+	of  map[string]*ledger.Checker // by the account's identity
+}
+
+func newCheckers(rt *runtime, wallets map[string][]store.WalletReading, from, to, now time.Time) checkers {
+	c := checkers{of: map[string]*ledger.Checker{}}
 	for _, acc := range rt.accounts {
 		p, ok := acc.opened()
 		if !ok || p.Balance == nil {
 			continue
 		}
-		var own []ledger.History
-		for _, h := range b.all {
-			if h.Ref.Account == p.Identity {
-				own = append(own, h)
-			}
-		}
 		var readings []ledger.Reading
-		for _, w := range b.wallets[p.Identity] {
+		for _, w := range wallets[p.Identity] {
 			readings = append(readings, ledger.Reading{At: w.At, SeenAt: w.SeenAt, Cash: w.Cash, Vouchers: w.Vouchers})
 		}
-		out = append(out, ctl.WalletCheck{
-			Account: acc.cfg.Name, Identity: p.Identity, Kept: b.kept[p.Identity],
-			Days: ledger.Check(readings, own, ledger.CheckQuery{
-				From: from, To: to, Now: now, Zone: rt.cfg.Timezone, Lag: settlesWithin + p.Kind.SettleTime,
-			}),
+		c.out = append(c.out, ctl.WalletCheck{Account: acc.cfg.Name, Identity: p.Identity})
+		c.of[p.Identity] = ledger.NewChecker(readings, ledger.CheckQuery{
+			From: from, To: to, Now: now, Zone: rt.cfg.Timezone, Lag: settlesWithin + p.Kind.SettleTime,
 		})
 	}
-	return out
+	return c
+}
+
+func (c checkers) add(h ledger.History) {
+	if one, ok := c.of[h.Ref.Account]; ok {
+		one.Add(h)
+	}
+}
+
+func (c checkers) done() []ctl.WalletCheck {
+	for n := range c.out {
+		c.out[n].Days = c.of[c.out[n].Identity].Days()
+	}
+	return c.out
 }
 
 // settlesWithin is by how much a platform may be late in taking the money for what

@@ -8,6 +8,7 @@ import (
 	"curfew/fleet"
 	"curfew/internal/ctl"
 	"curfew/internal/ledger"
+	"curfew/internal/store"
 )
 
 // The reasons of findings about what left a wallet.
@@ -41,26 +42,73 @@ func (a *App) hiddenFindings(ctx context.Context, rt *runtime, now time.Time) []
 	if !a.cost.at.IsZero() && now.Sub(a.cost.at).Abs() < hiddenEvery {
 		return a.cost.found
 	}
-	var b books
-	wallets, err := a.store.Wallets(ctx)
-	if err == nil && len(wallets) > 0 { // else there is nothing to compare, and much to read
-		b, err = a.readBooks(ctx, rt)
-	}
+	found, err := a.compareWallets(ctx, rt, now)
 	if err != nil {
 		if ctx.Err() == nil {
 			a.log.Warn().Err(err).Msg("wallets are not compared with the ledger, will be tried again")
 		}
 		return a.cost.found
 	}
-	a.cost.at, a.cost.found = now, nil
-	for _, c := range b.check(rt, now.Add(-hiddenDays), now, now) {
+	a.cost.at, a.cost.found = now, found
+	return found
+}
+
+// compareWallets reads the history of everything, a thing at a time: there may be much
+// of it.
+func (a *App) compareWallets(ctx context.Context, rt *runtime, now time.Time) ([]fleet.Finding, error) {
+	wallets, err := a.store.Wallets(ctx)
+	if err != nil || len(wallets) == 0 { // then there is nothing to compare
+		return nil, err
+	}
+	checkers := newCheckers(rt, wallets, now.Add(-hiddenDays), now, now)
+	var h ledger.History
+	if err := a.store.EachHistory(ctx, func(ref fleet.Ref, history []store.Segment) error {
+		h.Ref, h.Segments = ref, h.Segments[:0]
+		for _, g := range history {
+			h.Segments = append(h.Segments, ledger.Segment(g))
+		}
+		checkers.add(h)
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	var found []fleet.Finding
+	var kept map[string][]string
+	for _, c := range checkers.done() {
 		for _, d := range c.Days {
-			if d.Judgement == ledger.Hidden {
-				a.cost.found = append(a.cost.found, hiddenFinding(c, d))
+			if d.Judgement != ledger.Hidden {
+				continue
 			}
+			if kept == nil {
+				if kept, err = a.keptNames(ctx); err != nil {
+					return nil, err
+				}
+			}
+			c.Kept = kept[c.Identity]
+			found = append(found, hiddenFinding(c, d))
 		}
 	}
-	return a.cost.found
+	return found, nil
+}
+
+// keptNames names what is stopped or kept, by account.
+func (a *App) keptNames(ctx context.Context) (map[string][]string, error) {
+	kept := map[string][]string{}
+	err := a.store.EachThing(ctx, func(t store.Thing) error {
+		if i := t.Instance; t.GoneAt.IsZero() && i.State == fleet.StateStopped {
+			kept[i.Ref.Account] = append(kept[i.Ref.Account], i.DisplayName())
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return kept, a.store.EachResource(ctx, func(r store.Resource) error {
+		if ref := r.Resource.Ref; r.GoneAt.IsZero() {
+			kept[ref.Account] = append(kept[ref.Account], r.Resource.DisplayName())
+		}
+		return nil
+	})
 }
 
 func hiddenFinding(c ctl.WalletCheck, d ledger.DayCheck) fleet.Finding {

@@ -141,7 +141,7 @@ func (a *App) viewIn(m *mind, rt *runtime, things policies.Things, d *desk) poli
 		if slices.ContainsFunc(runs, past) {
 			runs = slices.DeleteFunc(slices.Clone(runs), past)
 		}
-		v.Activity[i.Ref] = signals.Fuse(d.now, i, looks, runs, rt.required(i))
+		v.Activity[i.Ref] = m.fuse(d.now, i, looks, runs, rt.required(i))
 		if len(runs) > 0 {
 			v.Runs[i.Ref] = runs
 		}

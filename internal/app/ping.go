@@ -12,6 +12,7 @@ import (
 	"curfew/fleet"
 	"curfew/internal/ctl"
 	"curfew/internal/httpx"
+	"curfew/internal/observe"
 	"curfew/internal/store"
 	"curfew/signals/ping"
 )
@@ -55,7 +56,7 @@ func (a *App) pingHandler(ctx context.Context) (http.Handler, error) {
 		return nil, fmt.Errorf("ping: read the secret of its keys: %w", err)
 	}
 	keys := &pingKeys{secret: secret, refs: map[string]fleet.Ref{}, made: map[fleet.Ref]bool{}}
-	find := func(key string) (fleet.Ref, bool) { return keys.find(key, a.inv.Things().Instances) }
+	find := func(key string) (fleet.Ref, bool) { return keys.find(key, a.inv.Snapshot()) }
 	return ping.NewHandler(ping.Options{Find: find, Record: a.recordPing, Now: a.clock.Now}), nil
 }
 
@@ -67,25 +68,25 @@ type pingKeys struct {
 	made   map[fleet.Ref]bool
 }
 
-// find gives whose key it is, if it is one of these instances'.
-func (k *pingKeys) find(key string, is []fleet.Instance) (fleet.Ref, bool) {
+// find gives whose key it is, if it is that of an instance that is there.
+func (k *pingKeys) find(key string, all observe.Snapshot) (fleet.Ref, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if len(k.made) > 2*len(is) { // most of them are gone
+	if ref, ok := k.refs[key]; ok {
+		return ref, all.Has(ref)
+	}
+	if count, _ := all.Size(); len(k.made) > 2*count { // most of them are gone
 		clear(k.refs)
 		clear(k.made)
 	}
-	there := map[fleet.Ref]bool{}
-	for n := range is {
-		ref := is[n].Ref
-		there[ref] = true
+	for ref := range all.Instances() {
 		if !k.made[ref] {
 			k.made[ref] = true
 			k.refs[ping.Key(k.secret, ref)] = ref
 		}
 	}
 	ref, ok := k.refs[key]
-	return ref, ok && there[ref]
+	return ref, ok
 }
 
 // errNotUpYet is the answer to a ping of an instance that is not known to be up:

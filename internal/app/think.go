@@ -5,12 +5,14 @@ import (
 	"maps"
 	goruntime "runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"curfew/fleet"
 	"curfew/internal/observe"
 	"curfew/policies"
+	"curfew/signals"
 )
 
 // askAtOnce is how many instances the policies are asked about at a time: so few
@@ -92,6 +94,26 @@ type mind struct {
 	decisions []decision
 	said      [][]fleet.Verdict // by policy
 	opinions  opinions
+	unseen    map[string]fleet.Judgement // of what nobody ever looked at, by who had to
+}
+
+// fuse joins looks as [signals.Fuse] does. Of all that nobody looked at it says the
+// same.
+func (m *mind) fuse(now time.Time, i fleet.Instance, looks []fleet.Evidence, runs []fleet.Run, required []string) fleet.Judgement {
+	if len(looks) > 0 || len(runs) > 0 || i.Boot == "" {
+		return signals.Fuse(now, i, looks, runs, required)
+	}
+	key := strings.Join(required, "\n")
+	j, ok := m.unseen[key]
+	if !ok {
+		j = signals.Fuse(now, i, looks, runs, required)
+		if m.unseen == nil {
+			m.unseen = map[string]fleet.Judgement{}
+		}
+		m.unseen[key] = j
+	}
+	j.Boot = i.Boot
+	return j
 }
 
 // lasting gives the decision with nothing in it that the next part overwrites.

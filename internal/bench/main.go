@@ -28,6 +28,7 @@ func main() {
 func runs() [][]string {
 	return [][]string{
 		{"-bench", "^Benchmark(Pass|Think|StartToFirstPass)$", "-count", "5", "./internal/app"},
+		{"-bench", "^BenchmarkScale$", "-benchtime", "1x", "-count", "1", "./internal/app"},
 		{"-bench", "^BenchmarkIdle$", "-count", "3", "./cmd/curfew"},
 		{"-bench", "^BenchmarkSSH$", "-count", "1", "./cmd/curfew"},
 	}

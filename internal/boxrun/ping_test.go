@@ -96,9 +96,13 @@ func TestNobodyWaitsLongForAPing(t *testing.T) {
 		if err := p.End(t.Context(), 0, ""); err == nil || time.Since(began) != 5*time.Second {
 			t.Errorf("%v after %s", err, time.Since(began))
 		}
+		again, err := NewPinger("https://curfew.lab.example/ping/key", &http.Client{Transport: silent{}})
+		if err != nil {
+			t.Fatal(err)
+		}
 		began = time.Now()
-		p.started <- nil
-		if err := p.End(t.Context(), 0, ""); err == nil || time.Since(began) != 5*time.Second {
+		again.started <- nil
+		if err := again.End(t.Context(), 0, ""); err == nil || time.Since(began) != 5*time.Second {
 			t.Errorf("%v after %s", err, time.Since(began))
 		}
 	})

@@ -84,20 +84,44 @@ type step struct {
 }
 
 // Check compares what left an account's wallet with what is known of the account.
-// It is careful in one direction: nothing is called hidden that late settlement, a
-// top-up in between, or a time in which nobody looked could explain.
 func Check(readings []Reading, hs []History, q CheckQuery) []DayCheck {
-	if len(readings) == 0 {
-		return nil
-	}
-	currency := readings[0].Cash.Currency
-	var charges []Charge
+	c := NewChecker(readings, q)
 	for _, h := range hs {
-		charges = append(charges, h.Charges(q.Now)...)
+		c.Add(h)
 	}
-	steps := stepsOf(readings, q.Lag)
-	last := readings[len(readings)-1].SeenAt
-	var out []DayCheck
+	return c.Days()
+}
+
+// Checker compares what left an account's wallet with what is known of the account,
+// of which it is told one thing after the other and keeps only sums. It is careful in
+// one direction: nothing is called hidden that late settlement, a top-up in between, or
+// a time in which nobody looked could explain.
+type Checker struct {
+	q        CheckQuery
+	readings []Reading
+	steps    []step
+	days     []DayCheck
+	asked    []sum // in the order in which the days ask for them
+	bought   []bool
+	unpriced []bool // of each day
+}
+
+// sum is what was used in a time, without what was paid before. Started hours count by
+// the time that was used of them, or whole.
+type sum struct {
+	from, to time.Time
+	whole    bool
+	micros   int64
+}
+
+// NewChecker begins a comparison.
+func NewChecker(readings []Reading, q CheckQuery) *Checker {
+	c := &Checker{q: q, readings: readings}
+	if len(readings) == 0 {
+		return c
+	}
+	c.steps = stepsOf(readings, q.Lag)
+	currency, last := readings[0].Cash.Currency, readings[len(readings)-1].SeenAt
 	for from := midnight(q.From, q.Zone); from.Before(q.To); from = nextDay(from, q.Zone) {
 		to := nextDay(from, q.Zone)
 		if !to.After(readings[0].At) || !from.Before(last) {
@@ -105,9 +129,65 @@ func Check(readings []Reading, hs []History, q CheckQuery) []DayCheck {
 		}
 		d := DayCheck{Day: from.In(q.Zone).Format(time.DateOnly), From: from, To: to}
 		d.Fell.Currency, d.Vouchers.Currency, d.Rose.Currency = currency, currency, currency
-		d.compare(steps, charges, readings[0].At, q.Lag)
-		d.judge(hs, charges, q, last)
-		out = append(out, d)
+		c.days = append(c.days, d)
+		d.compare(c.steps, readings[0].At, q.Lag, func(from, to time.Time, whole bool) fleet.Money {
+			c.asked = append(c.asked, sum{from: from, to: to, whole: whole})
+			return fleet.Money{Currency: currency}
+		})
+	}
+	c.bought, c.unpriced = make([]bool, len(c.days)), make([]bool, len(c.days))
+	return c
+}
+
+// Add tells of one thing of the account. Its history is not kept.
+func (c *Checker) Add(h History) {
+	if len(c.days) == 0 {
+		return
+	}
+	currency := c.readings[0].Cash.Currency
+	for _, charge := range h.Charges(c.q.Now) {
+		for n := range c.asked {
+			if s := &c.asked[n]; !charge.Prepaid && charge.Amount.Currency == currency {
+				s.add(charge)
+			}
+		}
+		for n, d := range c.days {
+			if charge.Up && (charge.Unknown == UnknownPrice || charge.Unknown == UnknownState) && !c.unpriced[n] {
+				_, c.unpriced[n] = charge.Within(d.From.Add(-c.q.Lag), d.To)
+			}
+		}
+	}
+	for n, d := range c.days {
+		c.bought[n] = c.bought[n] || h.bought(d.From.Add(-c.q.Lag), d.To)
+	}
+}
+
+func (s *sum) add(c Charge) {
+	part, ok := c.Within(s.from, s.to)
+	if !ok {
+		return
+	}
+	if s.whole && c.Hour {
+		part = c
+	}
+	s.micros += part.Amount.Micros
+}
+
+// Days gives what the comparison came to.
+func (c *Checker) Days() []DayCheck {
+	if len(c.days) == 0 {
+		return nil
+	}
+	out := slices.Clone(c.days)
+	asked := c.asked
+	for n := range out {
+		d := &out[n]
+		d.compare(c.steps, c.readings[0].At, c.q.Lag, func(time.Time, time.Time, bool) fleet.Money {
+			used := fleet.Money{Micros: asked[0].micros, Currency: d.Fell.Currency}
+			asked = asked[1:]
+			return used
+		})
+		d.judge(c.bought[n], c.unpriced[n], c.q, c.readings[len(c.readings)-1].SeenAt)
 	}
 	return out
 }
@@ -136,12 +216,12 @@ func stepsOf(readings []Reading, lag time.Duration) []step {
 
 // compare adds up a day: what left in the steps that can be compared, and at least
 // and at most what may have been settled in them.
-func (d *DayCheck) compare(steps []step, charges []Charge, first time.Time, lag time.Duration) {
+func (d *DayCheck) compare(steps []step, first time.Time, lag time.Duration, used func(from, to time.Time, whole bool) fleet.Money) {
 	currency := d.Fell.Currency
 	from := later(d.From, first)
-	least := used(charges, currency, from, d.To.Add(-lag), false)
-	d.Ledger = used(charges, currency, from, d.To, false)
-	d.Most = used(charges, currency, from.Add(-lag), d.To, true)
+	least := used(from, d.To.Add(-lag), false)
+	d.Ledger = used(from, d.To, false)
+	d.Most = used(from.Add(-lag), d.To, true)
 	for _, s := range steps {
 		if s.to.Before(d.From) || !s.to.Before(d.To) {
 			continue
@@ -152,10 +232,10 @@ func (d *DayCheck) compare(steps []step, charges []Charge, first time.Time, lag 
 			d.Vouchers.Micros += s.vouchers
 			continue
 		}
-		least.Micros -= used(charges, currency, s.from.Add(-lag), s.to, true).Micros
+		least.Micros -= used(s.from.Add(-lag), s.to, true).Micros
 		if gap := s.to.Sub(s.from); gap > readingsApart {
 			d.Unwatched += gap
-			d.Most.Micros -= used(charges, currency, later(s.from, d.From), s.to.Add(-lag), false).Micros
+			d.Most.Micros -= used(later(s.from, d.From), s.to.Add(-lag), false).Micros
 		}
 	}
 	switch {
@@ -168,27 +248,7 @@ func (d *DayCheck) compare(steps []step, charges []Charge, first time.Time, lag 
 	}
 }
 
-// used is what the ledger knows to have been used in [from, to), without what was
-// paid before. Started hours count by the time that was used of them, or whole.
-func used(charges []Charge, currency string, from, to time.Time, whole bool) fleet.Money {
-	sum := fleet.Money{Currency: currency}
-	for _, c := range charges {
-		if c.Prepaid || c.Amount.Currency != currency {
-			continue
-		}
-		part, ok := c.Within(from, to)
-		if !ok {
-			continue
-		}
-		if whole && c.Hour {
-			part = c
-		}
-		sum.Micros += part.Amount.Micros
-	}
-	return sum
-}
-
-func (d *DayCheck) judge(hs []History, charges []Charge, q CheckQuery, last time.Time) {
+func (d *DayCheck) judge(bought, unpriced bool, q CheckQuery, last time.Time) {
 	large := func(gap int64) bool { return gap > leastGap && gap > d.Ledger.Micros/gapShare }
 	switch {
 	case q.Now.Before(d.To.Add(q.Lag)) || last.Before(d.To.Add(-readingsApart)):
@@ -197,12 +257,9 @@ func (d *DayCheck) judge(hs []History, charges []Charge, q CheckQuery, last time
 		d.Judgement = Less
 	case !large(d.Gap.Micros):
 		d.Judgement = Agrees
-	case slices.ContainsFunc(hs, func(h History) bool { return h.bought(d.From.Add(-q.Lag), d.To) }):
+	case bought:
 		d.Judgement = Bought
-	case slices.ContainsFunc(charges, func(c Charge) bool {
-		_, within := c.Within(d.From.Add(-q.Lag), d.To)
-		return within && c.Up && (c.Unknown == UnknownPrice || c.Unknown == UnknownState)
-	}):
+	case unpriced:
 		d.Judgement = Unpriced
 	default:
 		d.Judgement = Hidden

@@ -46,8 +46,23 @@ func (s Snapshot) Up() iter.Seq[*fleet.Instance] {
 	}
 }
 
-// Has reports whether a resource is there.
+// Instances gives the references of all instances, in order.
+func (s Snapshot) Instances() iter.Seq[fleet.Ref] {
+	return func(yield func(fleet.Ref) bool) {
+		for _, p := range s.instances {
+			if !yield(p.ref()) {
+				return
+			}
+		}
+	}
+}
+
+// Has reports whether an instance or a resource is there.
 func (s Snapshot) Has(ref fleet.Ref) bool {
+	if ref.Kind == fleet.KindInstance {
+		_, ok := lookup(s.instances, ref)
+		return ok
+	}
 	_, ok := s.has(ref)
 	return ok
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"curfew/fleet"
@@ -226,31 +227,55 @@ func (t *Tx) openSegment(ref fleet.Ref, what string) (Segment, error) {
 // AllSegments reads the history of everything, oldest first, as far back as it is
 // kept.
 func (s *Store) AllSegments(ctx context.Context) (map[fleet.Ref][]Segment, error) {
-	rows, err := s.r.QueryContext(ctx, `SELECT ref, what, value, from_at, to_at FROM segments ORDER BY ref, from_at, what`)
+	out := map[fleet.Ref][]Segment{}
+	err := s.EachHistory(ctx, func(ref fleet.Ref, history []Segment) error {
+		out[ref] = slices.Clone(history)
+		return nil
+	})
+	return out, err
+}
+
+// EachHistory reads what [Store.AllSegments] reads, one thing after the other. The
+// slice is the next one's afterwards.
+func (s *Store) EachHistory(ctx context.Context, each func(ref fleet.Ref, history []Segment) error) error {
+	rows, err := s.r.QueryContext(ctx, `SELECT ref, what, value, from_at, to_at FROM segments ORDER BY ref`)
 	if err != nil {
-		return nil, fmt.Errorf("state: %w", err)
+		return fmt.Errorf("state: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
-	out := map[fleet.Ref][]Segment{}
 	var ref fleet.Ref
+	var history []Segment
+	one := func() error {
+		if len(history) == 0 {
+			return nil
+		}
+		slices.SortFunc(history, func(a, b Segment) int { return cmp.Or(a.From.Compare(b.From), cmp.Compare(a.What, b.What)) })
+		return each(ref, history)
+	}
 	last := ""
 	for rows.Next() {
 		var key string
 		var g Segment
 		var from, to int64
 		if err := rows.Scan(&key, &g.What, &g.Value, &from, &to); err != nil {
-			return nil, fmt.Errorf("state: %w", err)
+			return fmt.Errorf("state: %w", err)
 		}
 		if key != last {
-			if ref, err = fleet.ParseRef(key); err != nil {
-				return nil, fmt.Errorf("state: %w", err)
+			if err := one(); err != nil {
+				return err
 			}
-			last = key
+			if ref, err = fleet.ParseRef(key); err != nil {
+				return fmt.Errorf("state: %w", err)
+			}
+			last, history = key, history[:0]
 		}
 		g.From, g.To = moment(from), moment(to)
-		out[ref] = append(out[ref], g)
+		history = append(history, g)
 	}
-	return out, rows.Err()
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("state: %w", err)
+	}
+	return one()
 }
 
 // AllRuns reads the runs of every instance, also of those that are gone, oldest

@@ -53,14 +53,14 @@ func TestTheDemoWorldTellsItsStory(t *testing.T) {
 		}
 	}
 	trains, dark := seen{Reached: true, Training: true, Exit: -1}, seen{Exit: -1}
-	at(0, map[string]seen{"exp-llama": trains, "exp-crash": trains, "exp-busy": trains, "exp-dark": dark, "exp-oldcontract": trains})
+	at(0, map[string]seen{"exp-llama": trains, "exp-crash": trains, "exp-busy": trains, "exp-dark": dark, "exp-oldcontract": trains, "lr-sweep": dark})
 	at(5, map[string]seen{
 		"exp-llama": {Reached: true, Done: true}, "exp-crash": {Reached: true, Exit: 1}, "exp-busy": trains,
-		"exp-dark": dark, "exp-oldcontract": {Reached: true, Done: true},
+		"exp-dark": dark, "exp-oldcontract": {Reached: true, Done: true}, "lr-sweep": dark,
 	})
 	at(15, map[string]seen{
 		"exp-llama": {Reached: true, Done: true}, "exp-crash": {Reached: true, Exit: 1}, "exp-busy": trains,
-		"exp-dark": dark, "exp-oldcontract": {Reached: true, Done: true},
+		"exp-dark": dark, "exp-oldcontract": {Reached: true, Done: true}, "lr-sweep": dark,
 	})
 
 	// What the old contract costs when stopped is told only then.
