@@ -14,6 +14,9 @@ GOTEST   := go test -p $(P) -timeout 20m $(if $(RACE),-race $(UNWATCHED:%=-gcfla
 LINTER   ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 
+# Properties are drawn from one seed, so that a run can be repeated; fuzz draws anew.
+export RAPID_SEED ?= 1
+
 .DEFAULT_GOAL := all
 .PHONY: all help demo test test-needs race lint bench fuzz generate verify build dist
 
@@ -61,7 +64,8 @@ lint: ## Check style, import direction and the usual mistakes
 bench: ## Measure on this machine and write docs/performance.md; let nothing else run meanwhile
 	go run ./internal/bench docs/performance.md
 
-fuzz: ## Fuzz every fuzz target for FUZZTIME (30s)
+fuzz: ## Draw every property anew and fuzz every fuzz target for FUZZTIME (30s)
+	RAPID_SEED=0 go test $$(go list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' ./... | sed -n 's/ .*pgregory.net\/rapid.*//p') -count=1 -rapid.checks=1000
 	@set -e; for pkg in $$(go list ./...); do \
 		for f in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
 			echo "$$pkg $$f"; go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$pkg; \

@@ -137,7 +137,9 @@ func data(in Input) Ruling {
 
 // startsByHand reports whether a person powers something on, which destroys nothing and
 // stops nothing. What a policy powers on it must be able to power off again.
-func startsByHand(in Input) bool { return in.Action == fleet.Start && in.ByHand }
+func startsByHand(in Input) bool {
+	return in.Action == fleet.Start && in.ByHand && !in.effect().Destroys()
+}
 
 func protection(in Input) Ruling {
 	if startsByHand(in) {
