@@ -190,11 +190,8 @@ func reachesPeople(n config.Notify) bool {
 // ensure makes sure that somebody answers who will stop the machine after the run,
 // and starts a guard where nobody does.
 func (k *keeper) ensure(ctx context.Context) error {
-	if k.guard != nil && k.ended() {
-		k.guard = nil
-	}
 	clock := sched.Wall{}
-	began, told := clock.Now(), false
+	began, told, started := clock.Now(), false, false
 	for {
 		s, err := k.client.Status(ctx)
 		switch {
@@ -208,10 +205,11 @@ func (k *keeper) ensure(ctx context.Context) error {
 		waited := clock.Now().Sub(began)
 		switch {
 		case hungUp(err): // whoever answered is just ending: ask again
-		case k.guard == nil:
+		case k.guard == nil, !started && k.ended(): // one of before may just have ended
 			if err := k.start(); err != nil {
 				return k.failed(err.Error())
 			}
+			started = true
 		case k.ended():
 			// It may have made way for one that came first.
 			if s, err := k.client.Status(ctx); err == nil {
