@@ -343,6 +343,7 @@ func guardDies(t *testing.T, bin string) {
 	l := newBox(t, bin, powersOff)
 	r := l.exec("--then", "stop")
 	g := l.guard()
+	l.untilBegun()
 	l.must(syscall.Kill(g, syscall.SIGKILL))
 	l.untilGone(g)
 	r.end(4)
@@ -359,6 +360,7 @@ func guardDies(t *testing.T, bin string) {
 	l = newBox(t, bin, powersOff)
 	r = l.exec("--then", "stop")
 	g = l.guard()
+	l.untilBegun()
 	l.must(syscall.Kill(g, syscall.SIGKILL))
 	l.untilGone(g)
 	l.put("curfew.yaml", "mode: [\n")
@@ -518,6 +520,12 @@ func (l *e2e) untilGone(pid int) {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		return err != nil || strings.Contains(string(stat), ") Z ")
 	})
+}
+
+// untilBegun waits until the training has begun: only then does exec know its guard.
+func (l *e2e) untilBegun() {
+	l.t.Helper()
+	l.until("the training to begin", func() bool { return len(l.lines("began")) == 1 })
 }
 
 // running is one curfew exec.
