@@ -187,7 +187,7 @@ func (p *page) which() {
 		part(strings.TrimSpace(oneLine(s.GPU.Model, maxNameBytes) + " ×" + strconv.Itoa(max(s.GPU.Count, 1))))
 	}
 	account := s.AccountName
-	if account == "" && s.Ref.Kind != fleet.KindAccount {
+	if account == "" && s.Ref.Kind != fleet.KindAccount { // an owner and a budget have none
 		account = s.Ref.Account
 	}
 	if account = oneLine(account, maxNameBytes); account != p.name() {
@@ -393,8 +393,11 @@ func (p *page) reference() {
 		words = "#" + strconv.FormatInt(p.intent.ID, 10) + " · " + words
 	}
 	code := "curfew explain " + p.argument()
-	if p.subject.Ref.Kind == fleet.KindAccount {
+	switch p.subject.Ref.Kind {
+	case fleet.KindAccount:
 		code = "curfew ls" // which says how each account is; explain is about one instance
+	case fleet.KindOwner, fleet.KindBudget:
+		code = "curfew cost"
 	}
 	p.lines = append(p.lines, line{words: words, code: code})
 }

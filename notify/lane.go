@@ -3,8 +3,8 @@ package notify
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -33,28 +33,28 @@ type lane struct {
 	paused   time.Time // nothing is sent before it
 	broken   *Verdict
 	told     bool // that it is broken
+	recalled bool // the quota knows of earlier lives
 	// stuck is the answer of a Send that outlived its time-out; nothing is sent
 	// until it has returned.
 	stuck chan Verdict
 	// waiting says when each known delivery should be looked at again.
 	waiting map[int64]time.Time
 	// unrecorded holds what was sent and could not be written down.
-	unrecorded map[int64]result
+	unrecorded map[int64]sent
 }
 
-// result is what became of an attempt.
-type result struct {
-	d         Delivery
-	v         Verdict
-	next, now time.Time
+// sent is what became of an attempt.
+type sent struct {
+	outs []Outcome
+	now  time.Time
 }
 
 func newLane(name string, open OpenChannel, o SenderOptions) *lane {
 	return &lane{
 		name: name, open: open, outbox: o.Outbox, now: o.Now,
 		log:     o.Logger.With().Str("channel", name).Logger(),
-		quota:   quota{perMinute: open.Kind.PerMinute, perDay: open.Kind.PerDay},
-		waiting: map[int64]time.Time{}, unrecorded: map[int64]result{},
+		quota:   quota{perMinute: open.Kind.PerMinute, perDay: open.Kind.PerDay, perMonth: open.Kind.PerMonth},
+		waiting: map[int64]time.Time{}, unrecorded: map[int64]sent{},
 	}
 }
 
@@ -87,54 +87,99 @@ func (l *lane) forget(now time.Time, due []Delivery, more bool) {
 }
 
 // flush sends the deliveries, urgent ones first, as far as the channel has room.
-// With all set, each one left over is given a later NextAt.
+// Those of one group that are due go together. With all set, each one left over is
+// given a later NextAt.
 func (l *lane) flush(ctx context.Context, due []Delivery, all bool) error {
 	l.began = l.now()
 	l.forget(l.began, due, all)
+	if err := l.recall(ctx); err != nil {
+		return err
+	}
+	due, err := l.stillTold(ctx, due)
+	if err != nil {
+		return err
+	}
 	slices.SortFunc(due, func(a, b Delivery) int {
 		return cmp.Or(cmp.Compare(a.Notice.rank(), b.Notice.rank()), a.NextAt.Compare(b.NextAt), cmp.Compare(a.ID, b.ID))
 	})
 	left := 0
-	for _, d := range due {
+	for _, one := range letters(due) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		now := l.now()
-		if r, ok := l.unrecorded[d.ID]; ok {
-			if err := l.record(ctx, r); err != nil {
-				return err
-			}
-			continue
-		}
-		if d.overtaken() {
-			if err := l.record(ctx, result{d: d, v: Verdict{Code: CodeOvertaken}, now: now}); err != nil {
-				return err
-			}
-			continue
-		}
-		if d.expired(now) {
-			l.log.Error().Int64("notice", d.NoticeID).Int("attempt", d.Attempt).Msg("notice expired before the channel took it")
-			if err := l.record(ctx, result{d: d, v: Verdict{Code: CodeExpired}, now: now}); err != nil {
-				return err
-			}
-			continue
-		}
-		if until := l.shut(d, now); until.After(now) {
-			if err := l.leave(ctx, d, until, left, all, now); err != nil {
+		if until := l.shut(one, now); until.After(now) {
+			if err := l.leave(ctx, one, until, left, all, now); err != nil {
 				return err
 			}
 			left++
 			continue
 		}
-		if err := l.attempt(ctx, d, now); err != nil {
+		if err := l.attempt(ctx, one, now); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// shut says until when the delivery cannot be sent.
-func (l *lane) shut(d Delivery, now time.Time) time.Time {
+// stillTold gives the deliveries that are still to be sent. What was sent and could
+// not be written down is, and what nobody is to be told any more is closed.
+func (l *lane) stillTold(ctx context.Context, due []Delivery) ([]Delivery, error) {
+	var out []Delivery
+	var closed []Outcome
+	written := map[int64]bool{}
+	for _, d := range due {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		now := l.now()
+		code := ""
+		switch {
+		case d.overtaken():
+			code = CodeOvertaken
+		case d.expired(now):
+			code = CodeExpired
+		}
+		r, ok := l.unrecorded[d.ID]
+		switch {
+		case written[d.ID]:
+		case ok:
+			for _, o := range r.outs {
+				written[o.Delivery.ID] = true
+			}
+			if err := l.record(ctx, r, true); err != nil {
+				return nil, err
+			}
+		case code != "":
+			if code == CodeExpired {
+				l.log.Error().Int64("notice", d.NoticeID).Int("attempt", d.Attempt).Msg("notice expired before the channel took it")
+			}
+			closed = append(closed, Outcome{Delivery: d, Verdict: Verdict{Code: code}})
+		default:
+			out = append(out, d)
+		}
+	}
+	if len(closed) == 0 {
+		return out, nil
+	}
+	return out, l.record(ctx, sent{outs: closed, now: l.now()}, false)
+}
+
+// recall reads, once, what an earlier life counted against the channel's quota.
+func (l *lane) recall(ctx context.Context) error {
+	if l.recalled || l.quota.longest() == 0 {
+		return nil
+	}
+	sent, err := l.outbox.Sends(ctx, l.name, l.began.Add(-l.quota.longest()))
+	if err != nil {
+		return err
+	}
+	l.quota.sent, l.recalled = append(sent, l.quota.sent...), true
+	return nil
+}
+
+// shut says until when the letter cannot be sent.
+func (l *lane) shut(one letter, now time.Time) time.Time {
 	if l.broken != nil {
 		return now.Add(brokenPause)
 	}
@@ -152,43 +197,81 @@ func (l *lane) shut(d Delivery, now time.Time) time.Time {
 	if now.Sub(l.began) >= sendTimeout {
 		return now.Add(slowPause)
 	}
-	return l.quota.free(d.Notice.Urgent(), now)
+	return l.quota.free(one.urgent(), now)
 }
 
-// leave keeps a delivery for later, behind those left before it.
-func (l *lane) leave(ctx context.Context, d Delivery, until time.Time, before int, all bool, now time.Time) error {
+// leave keeps a letter for later, behind those left before it.
+func (l *lane) leave(ctx context.Context, one letter, until time.Time, before int, all bool, now time.Time) error {
 	if all && l.quota.perMinute > 0 {
 		until = until.Add(time.Duration(before) * minuteWindow / time.Duration(l.quota.perMinute))
 	}
-	if !d.ExpiresAt.IsZero() && until.After(d.ExpiresAt) {
-		until = d.ExpiresAt
+	var outs []Outcome
+	for _, d := range one {
+		at := until
+		if !d.ExpiresAt.IsZero() && at.After(d.ExpiresAt) {
+			at = d.ExpiresAt
+		}
+		if !all {
+			l.waiting[d.ID] = at
+			continue
+		}
+		outs = append(outs, Outcome{Delivery: d, Verdict: Verdict{Kind: VerdictRetry, Code: CodePostponed}, Next: at})
 	}
-	if !all {
-		l.waiting[d.ID] = until
+	if len(outs) == 0 {
 		return nil
 	}
-	return l.record(ctx, result{d: d, v: Verdict{Kind: VerdictRetry, Code: CodePostponed}, next: until, now: now})
+	return l.record(ctx, sent{outs: outs, now: now}, false)
 }
 
-// attempt sends one delivery and records what became of it.
-func (l *lane) attempt(ctx context.Context, d Delivery, now time.Time) error {
-	m := Render(d.Notice, l.open.Renderer, now)
-	m.DeliveryID = strconv.FormatInt(d.ID, 10)
-	if d.Plain {
-		m.Markdown = ""
+// attempt sends one letter and records what became of it.
+func (l *lane) attempt(ctx context.Context, one letter, now time.Time) error {
+	if ids := one.sealed(); len(ids) > 0 {
+		if err := l.outbox.Seal(ctx, one.id(), ids); err != nil {
+			return fmt.Errorf("notify: note what goes to %s in one message: %w", l.name, err)
+		}
 	}
-	v := l.send(ctx, m)
+	v := l.send(ctx, l.message(one, now))
 	if err := ctx.Err(); err != nil && v.Kind != VerdictOK {
 		return err // we broke it off ourselves: not an attempt
 	}
 	now = l.now()
 	l.quota.spend(now)
-	d.Attempt++
-	next, plain, final := Next(v, d, now)
-	d.Plain = plain
-	l.learn(d, v, final, now)
-	l.unrecorded[d.ID] = result{d: d, v: v, next: next, now: now}
-	return l.record(ctx, l.unrecorded[d.ID])
+	r := sent{now: now}
+	for _, d := range one {
+		d.Attempt++
+		next, plain, final := Next(v, d, now)
+		if final && v.Kind == VerdictBadMessage && len(one) > 1 {
+			next, final, d.Alone = now, false, true
+		}
+		d.Plain, d.Letter = plain, ""
+		l.learn(d, v, final, now, len(r.outs) == 0)
+		r.outs = append(r.outs, Outcome{Delivery: d, Verdict: v, Next: next})
+	}
+	for _, o := range r.outs {
+		l.unrecorded[o.Delivery.ID] = r
+	}
+	return l.record(ctx, r, true)
+}
+
+// message renders a letter.
+func (l *lane) message(one letter, now time.Time) Message {
+	var ns []Notice
+	var m Message
+	for _, d := range one {
+		ns = append(ns, d.Notice)
+	}
+	m = RenderGroup(ns, l.open.Renderer, now)
+	m.Mentions = mentioned(ns, l.open.People)
+	if l.open.Actions != nil && len(ns) == 1 && len(ns[0].With) == 0 {
+		m.Actions = l.open.Actions(ns[0])
+	}
+	m.DeliveryID, m.Notices = one.id(), ns
+	m.Thread, m.ReplyTo = one.thread()
+	m.Silent = !slices.ContainsFunc(one, func(d Delivery) bool { return !d.Silent })
+	if one[0].Plain {
+		m.Markdown = ""
+	}
+	return m
 }
 
 // send calls the channel and gives up on it when its time is over, so that one
@@ -216,8 +299,8 @@ func (l *lane) send(ctx context.Context, m Message) Verdict {
 }
 
 // learn keeps what the verdict says of the channel, and logs what it says of the
-// delivery.
-func (l *lane) learn(d Delivery, v Verdict, final bool, now time.Time) {
+// delivery; of several in one letter the first speaks for the channel.
+func (l *lane) learn(d Delivery, v Verdict, final bool, now time.Time, first bool) {
 	level := zerolog.WarnLevel
 	switch {
 	case v.Kind == VerdictOK:
@@ -230,8 +313,10 @@ func (l *lane) learn(d Delivery, v Verdict, final bool, now time.Time) {
 		}
 		level = zerolog.ErrorLevel
 	case v.Kind == VerdictRetry || v.Kind == VerdictUnknown:
-		l.failures++
-		l.paused = now.Add(max(v.After, backoff(l.failures, 2)))
+		if first {
+			l.failures++
+			l.paused = now.Add(max(v.After, backoff(l.failures, 2)))
+		}
 		if final {
 			level = zerolog.ErrorLevel
 		} else if v.Code == l.lastCode && l.failures > 1 {
@@ -245,13 +330,15 @@ func (l *lane) learn(d Delivery, v Verdict, final bool, now time.Time) {
 		Str("verdict", string(v.Kind)).Str("code", v.Code).Str("detail", v.Detail).Msg("notice not sent")
 }
 
-func (l *lane) record(ctx context.Context, r result) error {
-	if err := record(ctx, l.outbox, r.d, r.v, r.next, r.now); err != nil {
+func (l *lane) record(ctx context.Context, r sent, spent bool) error {
+	if err := record(ctx, l.outbox, l.name, r.outs, spent, r.now); err != nil {
 		return err
 	}
-	delete(l.unrecorded, r.d.ID)
-	if !r.next.IsZero() {
-		l.waiting[r.d.ID] = r.next
+	for _, o := range r.outs {
+		delete(l.unrecorded, o.Delivery.ID)
+		if !o.Next.IsZero() {
+			l.waiting[o.Delivery.ID] = o.Next
+		}
 	}
 	return nil
 }

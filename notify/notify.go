@@ -6,8 +6,11 @@ package notify
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"curfew/fleet"
@@ -26,6 +29,7 @@ const (
 	EventAlarm     Event = "alarm"     // failed, unverified, still billing, vanished
 	EventWould     Event = "would"     // dry run: what enforce would announce
 	EventFinding   Event = "finding"
+	EventReminder  Event = "reminder" // of a finding that lasts
 	EventResolved  Event = "resolved"
 	EventReload    Event = "reload"
 	EventDigest    Event = "digest" // how everything stands, at a time of day
@@ -48,6 +52,13 @@ type Notice struct {
 	Reason   fleet.Reason   `json:"reason"` // the news itself
 	Because  []fleet.Reason `json:"because,omitempty"`
 	Sections []Section      `json:"sections,omitempty"` // of a digest
+	Over     fleet.Reason   `json:"over,omitzero"`      // what is told once this is over
+	// Group is the same for notices that may be told in one message; empty: it goes
+	// alone.
+	Group string `json:"group,omitempty"`
+	// Thread is the same for all that is told of one thing: what it opened with, what
+	// reminds of it, and that it is over.
+	Thread string `json:"thread,omitempty"`
 }
 
 // Other is one more act that a notice announces.
@@ -55,6 +66,7 @@ type Other struct {
 	Intent int64       `json:"intent"`
 	Name   string      `json:"name"`
 	Price  fleet.Price `json:"price,omitzero"` // of what it is about
+	Owner  string      `json:"owner,omitempty"`
 }
 
 // Others gives the numbers of the other acts that the notice announces.
@@ -79,6 +91,41 @@ type Message struct {
 	Severity fleet.Severity
 	Event    Event
 	At       time.Time // when it was rendered, in the reader's zone
+	// Actions are what a reader can say to it, the most harmless first.
+	Actions []Action
+	// Mentions are the people it is for, by their ids on this channel. All of a group
+	// are never mentioned.
+	Mentions []string
+	// Thread is the same for all messages about one thing, and ReplyTo is what
+	// [Verdict.Ref] said of the first of them on this channel; empty: this is the first.
+	Thread  string
+	ReplyTo string
+	// Silent asks for no sound: it is quiet hours, and it could not wait.
+	Silent bool
+	// Notices are what it was rendered from, for channels that programs read. They may
+	// be missing.
+	Notices []Notice
+}
+
+// UniqueID names the message on one channel: the same for every attempt, and another
+// for every message that any curfew sends there, since a DeliveryID is counted anew in
+// another state. It holds letters, digits and hyphens only.
+func (m Message) UniqueID(channel string) string {
+	parts := []string{channel, m.DeliveryID}
+	for _, n := range m.Notices {
+		parts = append(parts, n.Key, n.At.UTC().Format(time.RFC3339Nano))
+	}
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return "curfew-" + hex.EncodeToString(sum[:12])
+}
+
+// Action is one thing that a reader can say to a message. A channel with buttons of its
+// own shows a button with Value; any other a link, where there is an address.
+type Action struct {
+	Label string
+	URL   string // leads to a page that asks once more; empty: there is no such page
+	Value string // opaque, and good for one answer
+	Risky bool   // it hastens or allows an act
 }
 
 // VerdictKind is how a channel's answer is judged.
@@ -100,6 +147,9 @@ type Verdict struct {
 	After  time.Duration `json:"after,omitempty"` // for retry: wait at least this long
 	Code   string        `json:"code,omitempty"`  // the channel's own code
 	Detail string        `json:"detail,omitempty"`
+	// Ref is the platform's own id of a message it took, by which it can be answered
+	// or changed later; empty where it tells none.
+	Ref string `json:"ref,omitempty"`
 }
 
 // Channel sends messages. Send may be called from one goroutine at a time; it
@@ -113,22 +163,34 @@ type Channel interface {
 type Route struct {
 	Categories []fleet.Category
 	To         []string
+	// Fallback are asked one after the other where none of To takes a notice.
+	Fallback []string
+	Escalate Escalation
 }
 
 // Kind describes a channel type as data.
 type Kind struct {
 	Name        string
 	Title       string
-	Credentials []string // secret keys in the configuration
-	Settings    []string // plain keys in the configuration
-	DefaultURL  string
+	Credentials []string // secret keys in the configuration; one of them must be there
+	// NoSecrets says that it opens without any of them.
+	NoSecrets  bool
+	Settings   []string // plain keys in the configuration
+	DefaultURL string
+	// Buttons is the secret key without which no press of a button is heard. It may
+	// be there beside one of Credentials, or be one of them; empty: it has no buttons.
+	Buttons string
+	// UserID is a regular expression for the ids of people, who are named in the
+	// configuration to press buttons, and UserLike is one of them.
+	UserID, UserLike string
 	// PerMinute is how many messages the channel takes in a minute, with a margin;
 	// zero: no limit.
 	PerMinute int
 	// PerDay is how many it takes in any 24 hours, with a margin; zero: no limit, or
-	// one that depends on the account. It is counted in memory only, so a restart
-	// begins anew.
+	// one that depends on the account.
 	PerDay int
+	// PerMonth is how many it takes in any 31 days, with a margin; zero: no limit.
+	PerMonth int
 	// Open makes a Channel. It does no I/O.
 	Open func(o Options) (Channel, error)
 }
@@ -139,6 +201,7 @@ type Options struct {
 	BaseURL    string            // the kind's own where none is configured; empty where the credential says where to
 	Credential map[string]string // already read
 	Settings   map[string]string
-	HTTP       *http.Client // time-out, no redirects, its own proxy
-	Out        io.Writer    // for console
+	HTTP       *http.Client     // time-out, no redirects, its own proxy
+	Out        io.Writer        // for console
+	Now        func() time.Time // for channels that sign with the time
 }

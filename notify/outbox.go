@@ -21,18 +21,41 @@ type Delivery struct {
 	NextAt    time.Time
 	ExpiresAt time.Time // zero: never
 	Plain     bool      // the channel refused it with markup; send plain text
+	// ReplyTo is [Verdict.Ref] of the first message of the notice's thread that the
+	// channel took; empty: there is none.
+	ReplyTo string
+	// Silent asks for no sound.
+	Silent bool
+	// Alone says that a message that told it with others was refused in every form.
+	Alone bool
+	// Letter is the message that it was last sent in, as long as it is not known what
+	// became of that: it goes in the same one again, so that a channel that knows a
+	// message by its id drops the second. Empty: there is none.
+	Letter string
+}
+
+// Outcome is what became of one delivery in an attempt.
+type Outcome struct {
+	Delivery Delivery // as it is after it (Attempt, Plain)
+	Verdict  Verdict
+	Next     time.Time // when to try again; zero is final
 }
 
 // Outbox keeps deliveries until they are final.
 type Outbox interface {
 	// DueDeliveries gives the deliveries that are not final and whose NextAt is
-	// not after now, by NextAt and then ID, at most limit of them. Expired ones
-	// are among them.
+	// not after now, by NextAt and then ID, at most limit of them, and behind them
+	// those that are due of the same groups. Expired ones are among them.
 	DueDeliveries(ctx context.Context, now time.Time, limit int) ([]Delivery, error)
-	// RecordDelivery writes what became of an attempt: d as it is after it
-	// (Attempt, Plain), and when to try again; a zero next is final. VerdictOK
-	// is the acceptance of the notice by the channel.
-	RecordDelivery(ctx context.Context, d Delivery, v Verdict, next, now time.Time) error
+	// RecordDeliveries writes what became of the deliveries of one attempt on one
+	// channel, all or none. VerdictOK is the acceptance of the notice by the channel.
+	// spent counts a message against the channel's quota.
+	RecordDeliveries(ctx context.Context, channel string, outs []Outcome, spent bool, now time.Time) error
+	// Seal notes, before they are sent, which deliveries are in one message.
+	// RecordDeliveries undoes it.
+	Seal(ctx context.Context, letter string, deliveries []int64) error
+	// Sends gives when messages were counted against a channel's quota, oldest first.
+	Sends(ctx context.Context, channel string, since time.Time) ([]time.Time, error)
 }
 
 // The codes of verdicts that no channel gave.

@@ -7,10 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
 const (
@@ -27,6 +30,9 @@ type Poster struct {
 	URL     string
 	Header  http.Header // beside the content type
 	Secrets []string
+	// Sign gives headers that depend on the body, made anew for every attempt; nil:
+	// there are none.
+	Sign func(body []byte) http.Header
 }
 
 // Answer is what a platform answered to a post.
@@ -36,11 +42,26 @@ type Answer struct {
 	Body   []byte // its first 64 KiB
 }
 
+// RetryAfter is how long the platform wants to be left alone: as its header says in
+// seconds, else otherwise, and never more than an hour.
+func (a Answer) RetryAfter(otherwise time.Duration) time.Duration {
+	seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
+	if err != nil || seconds <= 0 {
+		return otherwise
+	}
+	return time.Duration(min(seconds, 3600)) * time.Second
+}
+
 // Post sends payload once and gives judge's verdict on the answer. Where there is
 // no answer the verdict is to try again: the message may have arrived all the
 // same, and twice is better than not at all.
 func (p Poster) Post(ctx context.Context, payload any, judge func(Answer) Verdict) Verdict {
-	v := p.post(ctx, payload, judge)
+	return p.Redact(p.post(ctx, payload, judge))
+}
+
+// Redact takes the secrets and the address out of a verdict's words and cuts them
+// short. What did not go through Post, such as a library's answer, needs it.
+func (p Poster) Redact(v Verdict) Verdict {
 	v.Code, v.Detail = Cut(p.redact(v.Code), maxCode), Cut(p.redact(v.Detail), maxDetail)
 	return v
 }
@@ -50,12 +71,14 @@ func (p Poster) post(ctx context.Context, payload any, judge func(Answer) Verdic
 	if err != nil {
 		return Verdict{Kind: VerdictBadMessage, Code: "encode", Detail: err.Error()}
 	}
+	signed := slices.Clone(body.Bytes()) // sending empties the buffer
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.URL, body)
 	if err != nil {
 		return Verdict{Kind: VerdictPermanent, Code: "request", Detail: cause(err)}
 	}
-	for name, values := range p.Header {
-		req.Header[name] = values
+	maps.Copy(req.Header, p.Header)
+	if p.Sign != nil {
+		maps.Copy(req.Header, p.Sign(signed))
 	}
 	req.Header.Set("Content-Type", "application/json; charset=utf-8")
 	resp, err := p.HTTP.Do(req)

@@ -5,15 +5,16 @@ import "time"
 const (
 	minuteWindow = time.Minute
 	dayWindow    = 24 * time.Hour
+	monthWindow  = 31 * dayWindow
 )
 
-// quota spaces a channel's messages: at most perMinute in any minute and perDay
-// in any 24 hours, and for what is not urgent only three quarters of them. It
-// counts from the moment a message was answered, so that however long it was
+// quota spaces a channel's messages: at most perMinute in any minute, perDay in any 24
+// hours and perMonth in any 31 days, and for what is not urgent only three quarters of
+// them. It counts from the moment a message was answered, so that however long it was
 // under way, the platform's own count of any minute or day is never higher.
 type quota struct {
-	perMinute, perDay int // zero: no limit
-	sent              []time.Time
+	perMinute, perDay, perMonth int // zero: no limit
+	sent                        []time.Time
 }
 
 // share is how many of n messages of this urgency may be in one window.
@@ -27,28 +28,64 @@ func share(n int, urgent bool) int {
 // free says when a message of this urgency may be sent: now, or the moment at
 // which enough of those before it leave their window.
 func (q *quota) free(urgent bool, now time.Time) time.Time {
+	for n, at := range q.sent {
+		if at.After(now) {
+			q.sent[n] = now // the clock was put back: it counts for one window more, and not for years
+		}
+	}
 	q.sent = since(q.sent, now, q.longest())
 	at := now
 	if q.perMinute > 0 {
 		at = room(since(q.sent, now, minuteWindow), share(q.perMinute, urgent), minuteWindow, at)
 	}
 	if q.perDay > 0 {
-		at = room(q.sent, share(q.perDay, urgent), dayWindow, at)
+		at = room(since(q.sent, now, dayWindow), share(q.perDay, urgent), dayWindow, at)
+	}
+	if q.perMonth > 0 {
+		at = room(q.sent, share(q.perMonth, urgent), monthWindow, at)
 	}
 	return at
 }
 
-// longest is the longest window that counts.
+// longest is the longest window that counts; zero: nothing is counted.
 func (q *quota) longest() time.Duration {
-	if q.perDay > 0 {
+	switch {
+	case q.perMonth > 0:
+		return monthWindow
+	case q.perDay > 0:
 		return dayWindow
+	case q.perMinute > 0:
+		return minuteWindow
 	}
-	return minuteWindow
+	return 0
+}
+
+// LongestWindow is the longest time over which messages are counted.
+const LongestWindow = monthWindow
+
+// Left is how many messages a channel still takes in one window.
+type Left struct {
+	Window time.Duration `json:"window_ns"`
+	Of     int           `json:"of"`
+	Left   int           `json:"left"`
+}
+
+// QuotaLeft says what is left of the quota of a kind of channel after messages at these
+// moments, oldest first: one answer for each limit there is.
+func QuotaLeft(k Kind, sent []time.Time, now time.Time) []Left {
+	var out []Left
+	for _, l := range []Left{{Window: minuteWindow, Of: k.PerMinute}, {Window: dayWindow, Of: k.PerDay}, {Window: monthWindow, Of: k.PerMonth}} {
+		if l.Of > 0 {
+			l.Left = max(l.Of-len(since(sent, now, l.Window)), 0)
+			out = append(out, l)
+		}
+	}
+	return out
 }
 
 // spend counts a message that was answered, or given up, at now.
 func (q *quota) spend(now time.Time) {
-	if q.perMinute > 0 || q.perDay > 0 {
+	if q.longest() > 0 {
 		q.sent = append(q.sent, now)
 	}
 }

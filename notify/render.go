@@ -52,6 +52,13 @@ const (
 // the moment of sending: a deadline that waits for this very acceptance is
 // counted from it.
 func Render(n Notice, r *text.Renderer, now time.Time) Message {
+	p := written(n, r, now)
+	p.heading = p.title()
+	return p.message(n)
+}
+
+// written is the page of one notice.
+func written(n Notice, r *text.Renderer, now time.Time) *page {
 	p := &page{n: n, r: r, now: now, subject: n.Subject}
 	if n.Intent != nil {
 		p.intent = *n.Intent
@@ -66,14 +73,7 @@ func Render(n Notice, r *text.Renderer, now time.Time) Message {
 		p.subject = afterwards(p.subject, p.intent)
 	}
 	p.body()
-	return Message{
-		Title:    p.title(),
-		Markdown: p.markdown(),
-		Plain:    p.plain(),
-		Severity: n.Severity,
-		Event:    n.Event,
-		At:       r.In(now),
-	}
+	return p
 }
 
 // afterwards is the subject as a verified act left it, where the notice still
@@ -97,6 +97,7 @@ type page struct {
 	subject fleet.Instance
 	intent  fleet.Intent // zero where the notice is about none
 	lines   []line
+	heading string // the title, where it does not follow from the notice
 }
 
 // line is one line of a message. Words of a quote may hold several.
@@ -125,6 +126,9 @@ func (p *page) tell(code fleet.Code, v fleet.Values) { p.add(p.say(code, v)) }
 func (p *page) acts() bool { return p.intent.Action != fleet.Keep }
 
 func (p *page) title() string {
+	if p.heading != "" {
+		return p.heading
+	}
 	code := titleInfo
 	switch {
 	case p.n.Event == EventTest:

@@ -2,6 +2,7 @@ package notify
 
 import (
 	"slices"
+	"time"
 
 	"curfew/fleet"
 )
@@ -9,15 +10,29 @@ import (
 // ConsoleKind is the channel type that writes to the daemon's own output.
 const ConsoleKind = "console"
 
-// Pick says to which channels a notice goes, by name: to those of the first
-// route that takes its category, or to all of them where no route does.
+// Escalation says who else is told of what is critical and nobody answered.
+type Escalation struct {
+	After time.Duration // zero: nobody
+	To    []string
+}
+
+// Pick says to which channels a notice goes, by name: to those of the first route that
+// takes its category, or to all of them where no route does.
 func Pick(routes []Route, n Notice, channels []string) []string {
-	for _, r := range routes {
-		if len(r.Categories) == 0 || slices.Contains(r.Categories, n.Category) {
-			return slices.Clone(r.To)
-		}
+	if r, ok := RouteOf(routes, n); ok {
+		return slices.Clone(r.To)
 	}
 	return slices.Clone(channels)
+}
+
+// RouteOf gives the first route that takes a notice's category.
+func RouteOf(routes []Route, n Notice) (Route, bool) {
+	for _, r := range routes {
+		if len(r.Categories) == 0 || slices.Contains(r.Categories, n.Category) {
+			return r, true
+		}
+	}
+	return Route{}, false
 }
 
 // Accepts reports whether a message taken by a channel of this kind counts as a

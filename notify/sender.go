@@ -25,6 +25,12 @@ type OpenChannel struct {
 	Channel  Channel
 	Kind     Kind
 	Renderer *text.Renderer // in the channel's language
+	// People are the ids by which the channel knows people, by what they are called as
+	// owners; the empty one is told of what is nobody's. Nil mentions nobody.
+	People map[string]string
+	// Actions are what a reader of one notice can say to it; nil: nothing. A message
+	// that tells several has none: it would not be clear of which they are.
+	Actions func(Notice) []Action
 }
 
 // SenderOptions is what a Sender is made of.
@@ -71,6 +77,15 @@ func (s *Sender) Broken() []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// Spent counts a message that was sent over a channel by somebody else.
+func (s *Sender) Spent(channel string, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l, ok := s.lanes[channel]; ok && l.recalled {
+		l.quota.spend(at)
+	}
 }
 
 // Flush sends all that is due and has room, once, each channel on its own, and
@@ -155,7 +170,7 @@ func (s *Sender) round(ctx context.Context, due []Delivery, full bool) error {
 func (s *Sender) drop(ctx context.Context, ds []Delivery) error {
 	for _, d := range ds {
 		v := Verdict{Code: CodeNoChannel, Detail: "no channel of this name is configured"}
-		if err := record(ctx, s.o.Outbox, d, v, time.Time{}, s.o.Now()); err != nil {
+		if err := record(ctx, s.o.Outbox, d.Channel, []Outcome{{Delivery: d, Verdict: v}}, false, s.o.Now()); err != nil {
 			return err
 		}
 		s.o.Logger.Error().Str("channel", d.Channel).Int64("notice", d.NoticeID).Msg("notice dropped, its channel is not configured")
@@ -163,13 +178,17 @@ func (s *Sender) drop(ctx context.Context, ds []Delivery) error {
 	return nil
 }
 
-// record writes a verdict even while the daemon is being stopped: a message that
-// was sent must not be sent again.
-func record(ctx context.Context, o Outbox, d Delivery, v Verdict, next, now time.Time) error {
+// record writes verdicts even while the daemon is being stopped: a message that was
+// sent must not be sent again.
+func record(ctx context.Context, o Outbox, channel string, outs []Outcome, spent bool, now time.Time) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
-	if err := o.RecordDelivery(ctx, d, v, next, now); err != nil {
-		return fmt.Errorf("notify: record delivery %d of notice %d to %s: %w", d.ID, d.NoticeID, d.Channel, err)
+	if err := o.RecordDeliveries(ctx, channel, outs, spent, now); err != nil {
+		d, more := outs[0].Delivery, ""
+		if len(outs) > 1 {
+			more = fmt.Sprintf(" and %d more", len(outs)-1)
+		}
+		return fmt.Errorf("notify: record delivery %d of notice %d to %s%s: %w", d.ID, d.NoticeID, channel, more, err)
 	}
 	return nil
 }

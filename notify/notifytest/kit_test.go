@@ -153,10 +153,10 @@ func TestOutboxIsStrict(t *testing.T) {
 			r := &recorder{}
 			o := notifytest.NewOutbox(r)
 			o.Add(notify.Delivery{}, notify.Delivery{})
-			if err := o.RecordDelivery(t.Context(), notify.Delivery{ID: 2, Attempt: 1}, ok, time.Time{}, now); err != nil {
+			if err := o.RecordDeliveries(t.Context(), "", []notify.Outcome{{Delivery: notify.Delivery{ID: 2, Attempt: 1}, Verdict: ok}}, true, now); err != nil {
 				t.Fatal(err)
 			}
-			if err := o.RecordDelivery(t.Context(), c.d, c.v, c.next, now); err != nil {
+			if err := o.RecordDeliveries(t.Context(), "", []notify.Outcome{{Delivery: c.d, Verdict: c.v, Next: c.next}}, true, now); err != nil {
 				t.Fatal(err)
 			}
 			if got := r.finish(); !strings.Contains(got, c.want) {

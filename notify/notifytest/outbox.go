@@ -14,9 +14,10 @@ import (
 // Outbox is a strict outbox in memory: a write that no correct Sender makes fails
 // the test.
 type Outbox struct {
-	t    testing.TB
-	mu   sync.Mutex
-	rows map[int64]*Row
+	t     testing.TB
+	mu    sync.Mutex
+	rows  map[int64]*Row
+	sends map[string][]time.Time
 	// Refuse, where set, makes a write fail.
 	Refuse func(d notify.Delivery) error
 }
@@ -30,7 +31,9 @@ type Row struct {
 }
 
 // NewOutbox makes an empty Outbox.
-func NewOutbox(t testing.TB) *Outbox { return &Outbox{t: t, rows: map[int64]*Row{}} }
+func NewOutbox(t testing.TB) *Outbox {
+	return &Outbox{t: t, rows: map[int64]*Row{}, sends: map[string][]time.Time{}}
+}
 
 // Add puts deliveries in. Those without an ID get the next one; a zero NextAt is
 // due at once.
@@ -60,29 +63,65 @@ func (o *Outbox) DueDeliveries(_ context.Context, now time.Time, limit int) ([]n
 		return cmp.Or(a.NextAt.Compare(b.NextAt), cmp.Compare(a.ID, b.ID))
 	})
 	var due []notify.Delivery
-	for _, r := range rows[:min(limit, len(rows))] {
-		due = append(due, r.Delivery)
+	type group struct{ channel, name string }
+	more := map[group]bool{}
+	for n, r := range rows {
+		g := group{r.Channel, r.Notice.Group}
+		if n < limit {
+			more[g] = g.name != ""
+		}
+		if n < limit || more[g] {
+			due = append(due, r.Delivery)
+		}
 	}
 	return due, nil
 }
 
-// RecordDelivery keeps the verdict.
-func (o *Outbox) RecordDelivery(ctx context.Context, d notify.Delivery, v notify.Verdict, next, now time.Time) error {
+// Seal notes which deliveries are in one message.
+func (o *Outbox) Seal(ctx context.Context, letter string, deliveries []int64) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if o.Refuse != nil {
-		if err := o.Refuse(d); err != nil {
-			return err
+	for _, id := range deliveries {
+		o.rows[id].Letter = letter
+	}
+	return nil
+}
+
+// RecordDeliveries keeps the verdicts, all or none.
+func (o *Outbox) RecordDeliveries(ctx context.Context, channel string, outs []notify.Outcome, spent bool, now time.Time) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for _, out := range outs {
+		if o.Refuse != nil {
+			if err := o.Refuse(out.Delivery); err != nil {
+				return err
+			}
 		}
 	}
+	for _, out := range outs {
+		o.record(channel, out, now)
+	}
+	if spent {
+		o.sends[channel] = append(o.sends[channel], now)
+	}
+	return nil
+}
+
+func (o *Outbox) record(channel string, out notify.Outcome, now time.Time) {
+	d, v, next := out.Delivery, out.Verdict, out.Next
 	r, ok := o.rows[d.ID]
 	switch {
 	case !ok:
 		o.t.Errorf("delivery %d was never due", d.ID)
-		return nil
+		return
+	case d.Channel != channel:
+		o.t.Errorf("delivery %d to %s is recorded for %s", d.ID, d.Channel, channel)
 	case r.Final:
 		o.t.Errorf("delivery %d was recorded after it was final", d.ID)
 	case d.Attempt < r.Attempt || d.Attempt > r.Attempt+1:
@@ -93,11 +132,24 @@ func (o *Outbox) RecordDelivery(ctx context.Context, d notify.Delivery, v notify
 		o.t.Errorf("delivery %d waits for the past", d.ID)
 	}
 	r.Attempt, r.Plain, r.NextAt, r.Final = d.Attempt, d.Plain, next, next.IsZero()
+	r.Alone, r.Letter = d.Alone, d.Letter
 	r.Verdicts = append(r.Verdicts, v)
 	if v.Kind == notify.VerdictOK {
 		r.AcceptedAt = now
 	}
-	return nil
+}
+
+// Sends gives when messages were counted against a channel's quota.
+func (o *Outbox) Sends(_ context.Context, channel string, since time.Time) ([]time.Time, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var out []time.Time
+	for _, at := range o.sends[channel] {
+		if !at.Before(since) {
+			out = append(out, at)
+		}
+	}
+	return out, nil
 }
 
 // Left counts the deliveries that are not final.

@@ -11,7 +11,9 @@ import (
 	"curfew/notify"
 )
 
-// judge reads Slack's answer.
+const notSlack = "the answer is not Slack's; is something between here and Slack?"
+
+// judge reads Slack's answer to a webhook.
 //
 //	200 ok             taken
 //	400 and a word     it does not like the message: once more without blocks
@@ -39,7 +41,7 @@ func judge(a notify.Answer) notify.Verdict {
 	case a.Status >= http.StatusInternalServerError:
 		return notify.Verdict{Kind: notify.VerdictRetry, Code: code}
 	}
-	return notify.Verdict{Code: status, Detail: "the answer is not Slack's; is something between here and Slack?"}
+	return notify.Verdict{Code: status, Detail: notSlack}
 }
 
 // isWord reports whether an answer is one of Slack's own, such as no_team.
@@ -59,8 +61,13 @@ func retryAfter(a notify.Answer) time.Duration {
 			seconds = body.RetryAfter
 		}
 	}
-	if seconds <= 0 {
+	return bounded(time.Duration(min(seconds, 3600)) * time.Second)
+}
+
+// bounded is a minute where nothing is said, and never more than an hour.
+func bounded(wait time.Duration) time.Duration {
+	if wait <= 0 {
 		return time.Minute
 	}
-	return time.Duration(min(seconds, 3600)) * time.Second
+	return min(wait, time.Hour)
 }

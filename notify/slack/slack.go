@@ -1,8 +1,11 @@
-// Package slack sends to a Slack channel by an incoming webhook.
+// Package slack sends to a Slack channel, by an incoming webhook or as a bot.
 //
-// Slack answers with an HTTP status and one word of plain text; only 200 with
+// A webhook answers with an HTTP status and one word of plain text; only 200 with
 // the word ok is success. Whoever has the webhook's address can post to the
-// channel, so no part of its path leaves this package.
+// channel, so no part of its path leaves this package, and no bot's token does.
+//
+// A bot's messages can hold buttons and stand in a thread. That a button was pressed is
+// heard over Socket Mode, a connection that goes out from here.
 package slack
 
 import (
@@ -16,14 +19,10 @@ import (
 	"curfew/notify"
 )
 
-// Slack's limits, in characters and blocks.
 const (
-	maxText    = 3000
-	maxHeader  = 150
-	maxSection = 3000
+	webhookLike = "https://hooks.slack.com/services/T…/B…/…"
+	apiURL      = "https://slack.com/api/"
 )
-
-const webhookLike = "https://hooks.slack.com/services/T…/B…/…"
 
 // Kind describes the channel. Slack takes about one message a second. There is no
 // address of its own: it is part of the secret.
@@ -31,89 +30,88 @@ func Kind() notify.Kind {
 	return notify.Kind{
 		Name:        "slack",
 		Title:       "Slack",
-		Credentials: []string{"webhook"},
+		Credentials: []string{"webhook", "bot_token"},
+		Settings:    []string{"channel"},
+		Buttons:     "app_token",
+		UserID:      `^[UW][0-9A-Z]{2,32}$`,
+		UserLike:    "U012AB3CD",
 		PerMinute:   50,
 		Open:        open,
 	}
 }
 
 func open(o notify.Options) (notify.Channel, error) {
-	fail := func(what string) (notify.Channel, error) {
-		return nil, fmt.Errorf("channel %s: slack: %s", o.Name, what)
+	webhook, token, to := o.Credential["webhook"], o.Credential["bot_token"], o.Settings["channel"]
+	var c notify.Channel
+	var problem string
+	switch app := o.Credential["app_token"]; {
+	case app != "" && token == "":
+		problem = "app_token goes with bot_token: the messages of a webhook have no buttons"
+	case app != "" && !regexp.MustCompile(`^xapp-[0-9A-Za-z-]+$`).MatchString(app):
+		problem = "app_token is not an app-level token; give one that begins with xapp-, with the scope connections:write"
+	case webhook != "" && token != "":
+		problem = "has both webhook and bot_token; give one of them"
+	case token != "":
+		c, problem = openBot(o, token, to)
+	case to != "" && webhook != "":
+		problem = "channel goes with bot_token; a webhook has its channel already, so leave it out"
+	default:
+		c, problem = openWebhook(o, webhook)
 	}
-	webhook := o.Credential["webhook"]
+	if problem != "" {
+		return nil, fmt.Errorf("channel %s: slack: %s", o.Name, problem)
+	}
+	return c, nil
+}
+
+// openWebhook gives a channel, or what is wrong and what would be right.
+func openWebhook(o notify.Options, webhook string) (c notify.Channel, problem string) {
 	u, err := url.Parse(webhook)
 	switch {
 	case webhook == "":
-		return fail("no webhook; give webhook: {env: NAME} with the whole address of an incoming webhook, " + webhookLike)
+		return nil, "no webhook and no bot_token; give webhook: {env: NAME} with the whole address of an incoming webhook, " + webhookLike
 	case strings.HasPrefix(webhook, "xox") || strings.HasPrefix(webhook, "xapp"):
-		return fail("webhook holds a token; give the address of an incoming webhook, " + webhookLike)
+		return nil, "webhook holds a token; give the address of an incoming webhook, " + webhookLike + ", or a bot's token as bot_token"
 	case err != nil || u.Scheme != "https" || u.Host == "":
-		return fail("webhook is not an https address; give the whole address of an incoming webhook, " + webhookLike)
+		return nil, "webhook is not an https address; give the whole address of an incoming webhook, " + webhookLike
 	case strings.HasPrefix(u.Path, "/triggers/") || strings.HasPrefix(u.Path, "/workflows/"):
-		return fail("webhook starts a workflow, which takes other fields; make an incoming webhook, " + webhookLike)
+		return nil, "webhook starts a workflow, which takes other fields; make an incoming webhook, " + webhookLike
 	case !isWebhookPath(u.EscapedPath()) || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
-		return fail("webhook is not the address of a Slack incoming webhook; give one like " + webhookLike)
+		return nil, "webhook is not the address of a Slack incoming webhook; give one like " + webhookLike
 	case o.HTTP == nil:
-		return fail("no HTTP client")
+		return nil, "no HTTP client"
 	}
 	to := u
 	if o.BaseURL != "" {
-		base, err := url.Parse(o.BaseURL)
-		if err != nil || base.Host == "" || (base.Scheme != "https" && base.Scheme != "http") {
-			return fail("base_url is not a web address; leave it out, or give the one that stands in for https://hooks.slack.com")
+		base := webURL(o.BaseURL)
+		if base == nil {
+			return nil, "base_url is not a web address; leave it out, or give the one that stands in for https://hooks.slack.com"
 		}
 		to = base.JoinPath(u.Path)
 	}
-	return channel{notify.Poster{
+	return hook{notify.Poster{
 		HTTP: o.HTTP, URL: to.String(),
 		Secrets: []string{webhook, u.Path, strings.TrimPrefix(u.Path, "/services/"), path.Base(u.Path)},
-	}}, nil
+	}}, ""
+}
+
+// webURL reads a web address; nil: it is none.
+func webURL(s string) *url.URL {
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
+		return nil
+	}
+	return u
 }
 
 func isWebhookPath(p string) bool {
 	return regexp.MustCompile(`^/services/[A-Za-z0-9]+/[A-Za-z0-9]+/[A-Za-z0-9]+$`).MatchString(p)
 }
 
-type channel struct{ post notify.Poster }
-
-type textObject struct {
-	Type string `json:"type"`
-	Text string `json:"text"`
-	// Emoji, in plain text, would turn :words: of a name into pictures.
-	Emoji *bool `json:"emoji,omitempty"`
-	// Verbatim keeps Slack from making mentions and links out of plain words.
-	Verbatim bool `json:"verbatim,omitempty"`
-}
-
-type block struct {
-	Type string     `json:"type"`
-	Text textObject `json:"text"`
-}
-
-type payload struct {
-	// Text is what notifications show, and the whole message where there are no
-	// blocks.
-	Text   string  `json:"text"`
-	Blocks []block `json:"blocks,omitempty"`
-}
+// hook is an incoming webhook.
+type hook struct{ post notify.Poster }
 
 // Send posts one message, in blocks or, where those were refused, as text alone.
-func (c channel) Send(ctx context.Context, m notify.Message) notify.Verdict {
-	return c.post.Post(ctx, compose(m), judge)
-}
-
-// compose puts title and lines into the form Slack takes, within its limits.
-func compose(m notify.Message) payload {
-	p := payload{Text: shorten(strings.TrimSpace(m.Title+"\n"+m.Plain), maxText, escape)}
-	if m.Markdown == "" {
-		return p
-	}
-	if title := shorten(strings.TrimSpace(m.Title), maxHeader, escape); title != "" {
-		p.Blocks = append(p.Blocks, block{"header", textObject{Type: "plain_text", Text: title, Emoji: new(bool)}})
-	}
-	for _, s := range sections(m.Markdown) {
-		p.Blocks = append(p.Blocks, block{"section", textObject{Type: "mrkdwn", Text: s, Verbatim: true}})
-	}
-	return p
+func (h hook) Send(ctx context.Context, m notify.Message) notify.Verdict {
+	return h.post.Post(ctx, compose(m, false), judge)
 }

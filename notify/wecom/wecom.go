@@ -12,17 +12,17 @@ import (
 	"strings"
 	"unicode"
 
-	"curfew/fleet"
 	"curfew/notify"
 )
 
-// The robot's limits on content, in bytes.
-const (
-	maxMarkdown = 4096
-	maxText     = 2048
-)
-
 const sendPath = "/cgi-bin/webhook/send"
+
+// The forms of a message.
+const (
+	formMarkdown   = "markdown"      // colours and mentions; every client shows it
+	formMarkdownV2 = "markdown_v2"   // no colour, no mention; clients before 4.1.36 show its raw text
+	formCard       = "template_card" // needs a link to open
+)
 
 // Kind describes the channel. The platform takes 20 messages a minute.
 func Kind() notify.Kind {
@@ -30,6 +30,7 @@ func Kind() notify.Kind {
 		Name:        "wecom",
 		Title:       "WeCom 企业微信",
 		Credentials: []string{"key"},
+		Settings:    []string{"form"},
 		DefaultURL:  "https://qyapi.weixin.qq.com",
 		PerMinute:   18,
 		Open:        open,
@@ -40,12 +41,14 @@ func open(o notify.Options) (notify.Channel, error) {
 	fail := func(what string) (notify.Channel, error) {
 		return nil, fmt.Errorf("channel %s: wecom: %s", o.Name, what)
 	}
-	key := o.Credential["key"]
+	key, form := o.Credential["key"], o.Settings["form"]
 	switch {
 	case key == "":
 		return fail("no key; give key: {env: NAME} with what follows key= in the robot's webhook address")
 	case strings.Contains(key, "://") || strings.ContainsFunc(key, unicode.IsSpace):
 		return fail("key is not a robot's key; give only what follows key= in the webhook address")
+	case form != "" && form != formMarkdown && form != formMarkdownV2 && form != formCard:
+		return fail(fmt.Sprintf("form %q is none; give %s, %s or %s, or leave it out", form, formMarkdown, formMarkdownV2, formCard))
 	case o.HTTP == nil:
 		return fail("no HTTP client")
 	}
@@ -55,42 +58,22 @@ func open(o notify.Options) (notify.Channel, error) {
 	}
 	u := base.JoinPath(sendPath)
 	u.RawQuery = url.Values{"key": {key}}.Encode()
-	return &channel{notify.Poster{HTTP: o.HTTP, URL: u.String(), Secrets: []string{key}}}, nil
+	return &channel{notify.Poster{HTTP: o.HTTP, URL: u.String(), Secrets: []string{key}}, form}, nil
 }
 
-type channel struct{ poster notify.Poster }
-
-type content struct {
-	Content string `json:"content"`
+type channel struct {
+	poster notify.Poster
+	form   string // empty: formMarkdown
 }
 
-type payload struct {
-	MsgType  string   `json:"msgtype"`
-	Markdown *content `json:"markdown,omitempty"`
-	Text     *content `json:"text,omitempty"`
-}
-
-// Send posts one message, as Markdown or, where that was refused, as text.
+// Send posts one message in the channel's form or, where that was refused, as text.
 func (c *channel) Send(ctx context.Context, m notify.Message) notify.Verdict {
-	return c.poster.Post(ctx, compose(m), func(a notify.Answer) notify.Verdict {
-		v := judge(a.Status, a.Body)
+	p := compose(m, c.form)
+	return c.poster.Post(ctx, p, func(a notify.Answer) notify.Verdict {
+		v := judge(a.Status, a.Body, p.MsgType)
 		v.Detail = withoutIP(v.Detail)
 		return v
 	})
-}
-
-// compose puts title and lines into the form the robot takes, cut to its limits.
-func compose(m notify.Message) payload {
-	if m.Markdown == "" {
-		return payload{MsgType: "text", Text: &content{notify.Cut(m.Title+"\n"+m.Plain, maxText)}}
-	}
-	// The robot knows three colours: info is green, warning is orange.
-	colour := "info"
-	if m.Severity.Rank() >= fleet.Warning.Rank() {
-		colour = "warning"
-	}
-	title := `**<font color="` + colour + `">` + notify.Escape(m.Title) + "</font>**\n"
-	return payload{MsgType: "markdown", Markdown: &content{notify.Cut(title+m.Markdown, maxMarkdown)}}
 }
 
 // withoutIP takes the address that the platform saw us come from out of its

@@ -1,10 +1,10 @@
 // Package wecomtest is a strict double of a WeCom group robot, for tests of the
 // channel and of everything that sends through it. It keeps the platform's own
-// limits: 20 messages a minute, 4096 bytes of Markdown, 2048 bytes of text.
+// limits: 20 messages a minute, 4096 bytes of Markdown in either form, 2048 bytes of
+// text, and what a card must and may hold.
 package wecomtest
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,7 +15,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-	"unicode/utf8"
 )
 
 const (
@@ -27,8 +26,8 @@ const (
 // Message is one message that the robot took.
 type Message struct {
 	At      time.Time // when it arrived
-	Type    string    // markdown or text
-	Content string
+	Type    string    // markdown, markdown_v2, text or template_card
+	Content string    // of a card: its words, line by line
 }
 
 // Answer is an answer of the platform.
@@ -154,7 +153,7 @@ func (r *Robot) judge(key string, body []byte) Answer {
 		r.fail("wecom robot: %v", err)
 		return Answer{Code: 40058, Msg: err.Error()}
 	}
-	if limit := map[string]int{"markdown": maxMarkdown, "text": maxText}[m.Type]; len(m.Content) > limit {
+	if limit, ok := limits()[m.Type]; ok && len(m.Content) > limit {
 		return Answer{Code: 40058, Msg: fmt.Sprintf("%s.content exceed max length %d", m.Type, limit)}
 	}
 	recent := 0
@@ -169,37 +168,4 @@ func (r *Robot) judge(key string, body []byte) Answer {
 	m.At = now
 	r.messages = append(r.messages, m)
 	return Answer{Msg: "ok"}
-}
-
-func decode(body []byte) (Message, error) {
-	type content struct {
-		Content string `json:"content"`
-	}
-	var p struct {
-		MsgType  string   `json:"msgtype"`
-		Markdown *content `json:"markdown"`
-		Text     *content `json:"text"`
-	}
-	if !utf8.Valid(body) {
-		return Message{}, fmt.Errorf("the body is not UTF-8")
-	}
-	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&p); err != nil {
-		return Message{}, fmt.Errorf("body: %w", err)
-	}
-	if dec.More() {
-		return Message{}, fmt.Errorf("body: more than one value")
-	}
-	part, other := p.Markdown, p.Text
-	if p.MsgType == "text" {
-		part, other = other, part
-	}
-	if (p.MsgType != "markdown" && p.MsgType != "text") || part == nil || other != nil {
-		return Message{}, fmt.Errorf("msgtype %q must come with its own content and no other", p.MsgType)
-	}
-	if part.Content == "" {
-		return Message{}, fmt.Errorf("%s.content is empty", p.MsgType)
-	}
-	return Message{Type: p.MsgType, Content: part.Content}, nil
 }

@@ -12,7 +12,11 @@ import (
 	"curfew/notify/wecom/wecomtest"
 )
 
-const good = `{"msgtype":"text","text":{"content":"hello"}}`
+const (
+	good     = `{"msgtype":"text","text":{"content":"hello","mentioned_list":["wang"]}}`
+	goodCard = `{"msgtype":"template_card","template_card":{"card_type":"text_notice","source":{"desc":"curfew","desc_color":1},"main_title":{"title":"t"},` +
+		`"sub_title_text":"s","horizontal_content_list":[{"keyname":"k","value":"v"}],"card_action":{"type":1,"url":"https://h"}}}`
+)
 
 // post sends a body to a Robot, without a socket, and gives its answer.
 func post(t *testing.T, robot *wecomtest.Robot, method, target, contentType, body string) string {
@@ -44,7 +48,18 @@ func TestRobotComplainsOfWrongRequests(t *testing.T) {
 		"an unknown field":        {"POST", path, kind, `{"msgtype":"text","text":{"content":"x"},"at":1}`, "unknown field"},
 		"content of another type": {"POST", path, kind, `{"msgtype":"markdown","text":{"content":"x"}}`, "its own content"},
 		"content of two types":    {"POST", path, kind, `{"msgtype":"text","text":{"content":"x"},"markdown":{"content":"x"}}`, "its own content"},
-		"a type we do not send":   {"POST", path, kind, `{"msgtype":"markdown_v2"}`, "its own content"},
+		"a type we do not send":   {"POST", path, kind, `{"msgtype":"news"}`, "its own content"},
+		"a colour in version 2":   {"POST", path, kind, `{"msgtype":"markdown_v2","markdown_v2":{"content":"<font>"}}`, "no colours"},
+		"a mention in version 2":  {"POST", path, kind, `{"msgtype":"markdown_v2","markdown_v2":{"content":"<@a>"}}`, "no mentions"},
+		"a list for Markdown":     {"POST", path, kind, `{"msgtype":"markdown","markdown":{"content":"x","mentioned_list":["a"]}}`, "no mentioned_list"},
+		"a mention of all":        {"POST", path, kind, `{"msgtype":"text","text":{"content":"x","mentioned_list":["@all"]}}`, "is mentioned"},
+		"a mention of all inside": {"POST", path, kind, `{"msgtype":"text","text":{"content":"<@all>"}}`, "all are mentioned"},
+		"a card without a link":   {"POST", path, kind, strings.Replace(goodCard, `,"card_action":{"type":1,"url":"https://h"}`, "", 1), "card_action is missing"},
+		"a card to nowhere":       {"POST", path, kind, strings.Replace(goodCard, "https://h", "h", 1), "leads nowhere"},
+		"a card with a picture":   {"POST", path, kind, strings.Replace(goodCard, "text_notice", "news_notice", 1), "card_type"},
+		"a card without a title":  {"POST", path, kind, strings.Replace(goodCard, `"title":"t"`, `"title":""`, 1), "main_title.title has 0"},
+		"a card of many facts":    {"POST", path, kind, strings.Replace(goodCard, `[`, `[`+strings.Repeat(`{"keyname":"k","value":"v"},`, 6), 1), "7 facts"},
+		"a card of long facts":    {"POST", path, kind, strings.Replace(goodCard, `"v"`, `"`+strings.Repeat("值", 27)+`"`, 1), "value has 27"},
 		"no content":              {"POST", path, kind, `{"msgtype":"text","text":{"content":""}}`, "empty"},
 		"two values":              {"POST", path, kind, good + good, "more than one value"},
 		"what is not JSON":        {"POST", path, kind, "hello", "body"},
@@ -81,18 +96,24 @@ func TestRobotKeepsThePlatformsLimits(t *testing.T) {
 	expect("text over its limit", send("K", text("text", 2049)), "40058")
 	expect("markdown at its limit", send("K", text("markdown", 4096)), "0")
 	expect("markdown over its limit", send("K", text("markdown", 4097)), "40058")
+	expect("markdown of version 2 at its limit", send("K", text("markdown_v2", 4096)), "0")
+	expect("markdown of version 2 over its limit", send("K", text("markdown_v2", 4097)), "40058")
+	expect("a card", send("K", goodCard), "0")
 	now = now.Add(59 * time.Second)
-	for range 18 {
+	for range 16 {
 		expect("within the limit", send("K", good), "0")
 	}
 	expect("the 21st in a minute", send("K", good), "45009")
 	now = now.Add(time.Second)
-	expect("when the first two are a minute old", send("K", good), "0")
+	if card := robot.Messages()[3]; card.Type != "template_card" || card.Content != "t\ns\nk: v" {
+		t.Errorf("card %+v", card)
+	}
+	expect("when the first four are a minute old", send("K", good), "0")
 	robot.Answer(wecomtest.Answer{Status: 502, Raw: "bad gateway"})
 	if got := send("K", good); got != "bad gateway" {
 		t.Errorf("a scripted answer: %q", got)
 	}
-	if len(robot.Messages()) != 21 || robot.Refused() != 5 {
+	if len(robot.Messages()) != 21 || robot.Refused() != 6 {
 		t.Errorf("%d messages, %d refused", len(robot.Messages()), robot.Refused())
 	}
 	if last := robot.Messages()[20]; !last.At.Equal(now) || last.Type != "text" || last.Content != "hello" {
