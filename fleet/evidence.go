@@ -80,6 +80,14 @@ type Facts struct {
 	HoldUntil time.Time           `json:"hold_until,omitzero"`
 	Files     map[string]FileFact `json:"files,omitempty"` // those a policy asked for
 	Load1     float64             `json:"load1,omitempty"`
+	// Cores is how many processor cores the instance may use, a share of one too.
+	// Zero where that could not be told, or where neither CPUTime nor Load1 is of
+	// these cores.
+	Cores float64 `json:"cores,omitempty"`
+	// CPUTime is how long those cores have worked for the instance in all, each by
+	// itself. Only the difference of two looks means anything. Zero where it could
+	// not be told: then Load1 is of Cores.
+	CPUTime time.Duration `json:"cpu_time,omitempty"`
 	// Reached says that a look got inside at all; false with a reason otherwise.
 	Reached bool `json:"reached,omitempty"`
 	// ProcessesRead says that the process list could be read and held at least

@@ -47,11 +47,13 @@ const (
 	ChargePeriod   ChargeType = "period"
 )
 
-// Charge is how an instance is paid for. End and Refundable are of a period.
+// Charge is how an instance is paid for. End, Refundable and AutoRenew are of a period.
 type Charge struct {
 	Type       ChargeType `json:"type,omitempty"`
 	End        time.Time  `json:"end,omitzero"`
 	Refundable Money      `json:"refundable,omitzero"`
+	// AutoRenew says whether the platform buys the next period by itself.
+	AutoRenew Tri `json:"auto_renew,omitempty"`
 }
 
 // GPU describes the cards of an instance; the zero value is a machine without.

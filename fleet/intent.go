@@ -116,6 +116,21 @@ type Hold struct {
 	By        string    `json:"by"`
 	Why       string    `json:"why"`
 	CreatedAt time.Time `json:"created_at"`
+	// ApprovedBy is who granted what By might not order alone; empty: nobody had to.
+	ApprovedBy string `json:"approved_by,omitempty"`
+}
+
+// NoEnd is until when a hold lasts that ends only when somebody ends it.
+func NoEnd() time.Time { return time.Date(9999, time.January, 1, 0, 0, 0, 0, time.UTC) }
+
+// Values are who holds, until when and why, for a [Reason]; one without an end has no
+// until.
+func (h Hold) Values() Values {
+	v := Values{"by": Text(h.By), "why": Text(h.Why)}
+	if h.Until.Before(NoEnd()) {
+		v["until"] = Moment(h.Until)
+	}
+	return v
 }
 
 // Active reports whether the hold forbids acting at now.

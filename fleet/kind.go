@@ -9,6 +9,8 @@ const (
 	codePublicIP Code = "kind.ip"
 	codeWant     Code = "kind.want"
 	codeAccount  Code = "kind.account"
+	codeOwner    Code = "kind.owner"
+	codeBudget   Code = "kind.budget"
 )
 
 // Reason names the kind in the reader's language.
@@ -26,6 +28,10 @@ func (k ThingKind) Reason() Reason {
 		return Because(codeWant, nil)
 	case KindAccount:
 		return Because(codeAccount, nil)
+	case KindOwner:
+		return Because(codeOwner, nil)
+	case KindBudget:
+		return Because(codeBudget, nil)
 	}
 	return Because(codeInstance, nil)
 }

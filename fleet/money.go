@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -97,6 +98,42 @@ func ParseMoney(s string) (Money, error) {
 		return Money{}, fmt.Errorf("%q is too large an amount", number)
 	}
 	return Money{Micros: micros, Currency: currency}, nil
+}
+
+// Sums are amounts in several currencies, one of each, in the order of their names.
+type Sums []Money
+
+// Add adds an amount to that of its currency. An amount of nothing in no currency
+// leaves no trace.
+func (s *Sums) Add(m Money) {
+	if m.Currency == "" && m.Micros == 0 {
+		return
+	}
+	at, found := slices.BinarySearchFunc(*s, m, func(a, b Money) int { return strings.Compare(a.Currency, b.Currency) })
+	if found {
+		(*s)[at].Micros += m.Micros
+		return
+	}
+	*s = slices.Insert(*s, at, m)
+}
+
+// In is the amount in one currency.
+func (s Sums) In(currency string) Money {
+	for _, m := range s {
+		if m.Currency == currency {
+			return m
+		}
+	}
+	return Money{Currency: currency}
+}
+
+// String gives the amounts, rounded to hundredths.
+func (s Sums) String() string {
+	words := make([]string, 0, len(s))
+	for _, m := range s {
+		words = append(words, m.Round().String())
+	}
+	return strings.Join(words, " + ")
 }
 
 // PriceSource says who told a price.

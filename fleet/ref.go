@@ -18,6 +18,8 @@ const (
 	KindPublicIP ThingKind = "ip"
 	KindWant     ThingKind = "want"    // a wish for stock; the subject of Order
 	KindAccount  ThingKind = "account" // subject of findings about an account itself
+	KindOwner    ThingKind = "owner"   // subject of findings about what one person uses
+	KindBudget   ThingKind = "budget"  // subject of findings about everything a budget is for
 )
 
 // Ref is the identity of a thing: what is billed, and what a release ends. ID

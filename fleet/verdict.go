@@ -190,6 +190,11 @@ type Finding struct {
 	Condition string   `json:"condition"`
 	Period    string   `json:"period,omitempty"`
 	Reason    Reason   `json:"reason"`
+	// Standing marks what lasts: it is found as long as it does, and once it is not
+	// found any more people are told that it is over, and it can be told again.
+	Standing bool `json:"standing,omitempty"`
+	// Over is what people are then told; zero: nothing.
+	Over Reason `json:"over,omitzero"`
 }
 
 // Key is the finding's identity for telling it once.
@@ -197,8 +202,9 @@ func (f Finding) Key() string {
 	return f.Policy + "|" + f.Ref.String() + "|" + f.Condition + "|" + f.Period
 }
 
-// Block is what holds back orders.
+// Block is what holds back orders in an account; in all where it names none.
 type Block struct {
 	Policy string `json:"policy"`
+	Ref    Ref    `json:"ref,omitzero"`
 	Reason Reason `json:"reason"`
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-resty/resty/v2"
@@ -77,11 +78,14 @@ type Account struct {
 	Instance  func(ctx context.Context, ref fleet.Ref) (fleet.Instance, error)
 	Whoami    func(ctx context.Context) (string, error)
 
-	Stop    func(ctx context.Context, i fleet.Instance, o StopOptions) error
-	Start   func(ctx context.Context, i fleet.Instance, o StartOptions) error
-	Release func(ctx context.Context, i fleet.Instance, o ReleaseOptions) error
-	Access  func(ctx context.Context, i fleet.Instance) (fleet.Access, error)
-	Balance func(ctx context.Context) (fleet.Wallet, error)
+	Stop      func(ctx context.Context, i fleet.Instance, o StopOptions) error
+	Start     func(ctx context.Context, i fleet.Instance, o StartOptions) error
+	Release   func(ctx context.Context, i fleet.Instance, o ReleaseOptions) error
+	Access    func(ctx context.Context, i fleet.Instance) (fleet.Access, error)
+	Balance   func(ctx context.Context) (fleet.Wallet, error)
+	BillItems func(ctx context.Context, from, to time.Time) ([]fleet.BillItem, error)
+	Offers    func(ctx context.Context, q fleet.OfferQuery) ([]fleet.Offer, error)
+	Order     func(ctx context.Context, spec fleet.OrderSpec) (fleet.Ref, error)
 
 	// Resources and Delete hold how to list and to delete what is billed beside
 	// instances, by its kind; a kind that is missing cannot be.
@@ -120,6 +124,15 @@ func Collect(name string, kind Kind, p Provider) Account {
 	}
 	if c, ok := p.(Wallet); ok {
 		a.Balance = c.Balance
+	}
+	if c, ok := p.(Bills); ok {
+		a.BillItems = c.BillItems
+	}
+	if c, ok := p.(Stock); ok {
+		a.Offers = c.Offers
+	}
+	if c, ok := p.(Orderer); ok {
+		a.Order = c.Order
 	}
 	if c, ok := p.(ImageSaver); ok {
 		a.SaveImage = c.SaveImage
@@ -168,6 +181,9 @@ func (a Account) Capabilities() []Capability {
 		{CanRelease, a.Release != nil},
 		{CanAccess, a.Access != nil},
 		{CanWallet, a.Balance != nil},
+		{CanBills, a.BillItems != nil},
+		{CanStock, a.Offers != nil},
+		{CanOrder, a.Order != nil},
 		{CanDisks, a.Resources[fleet.KindDisk] != nil},
 		{CanSnapshots, a.Resources[fleet.KindSnapshot] != nil},
 		{CanImages, a.Resources[fleet.KindImage] != nil},
@@ -188,6 +204,9 @@ func (a Account) Capabilities() []Capability {
 // Can reports whether the account has the capability that the action needs on a
 // thing of the kind.
 func (a Account) Can(kind fleet.ThingKind, action fleet.Action) bool {
+	if kind == fleet.KindWant && action == fleet.Order {
+		return a.Order != nil
+	}
 	if kind != fleet.KindInstance {
 		return action == fleet.Keep || action == fleet.Delete && a.Delete[kind] != nil
 	}
@@ -219,7 +238,7 @@ func (a Account) With(ds ...Decorator) Account {
 type Call struct {
 	Op    string // such as "stop"
 	Write bool
-	Ref   fleet.Ref // zero for lists and the wallet
+	Ref   fleet.Ref // zero for lists, the wallet and orders
 }
 
 // Around gives a decorator that runs every call of an account through do. It is
@@ -235,7 +254,10 @@ func Around(do func(ctx context.Context, c Call, next func(context.Context) erro
 		a.Release = aroundWrite(do, "release", a.Release)
 		a.Access = around1(do, a.Access, func(i fleet.Instance) Call { return Call{Op: "access", Ref: i.Ref} })
 		a.Balance = around0(do, a.Balance, Call{Op: "balance"})
+		a.BillItems = aroundBill(do, a.BillItems)
 		a.SaveImage = aroundSave(do, a.SaveImage)
+		a.Offers = around1(do, a.Offers, func(fleet.OfferQuery) Call { return Call{Op: "offers"} })
+		a.Order = around1(do, a.Order, func(fleet.OrderSpec) Call { return Call{Op: "order", Write: true} })
 		a.Resources, a.Delete = maps.Clone(a.Resources), maps.Clone(a.Delete)
 		for kind, list := range a.Resources {
 			a.Resources[kind] = around1(do, list, func(fleet.Scope) Call { return Call{Op: string(kind) + "s"} })
@@ -286,6 +308,15 @@ func aroundWrite[O any](do doFunc, op string, f func(context.Context, fleet.Inst
 	}
 }
 
+func aroundBill(do doFunc, f func(context.Context, time.Time, time.Time) ([]fleet.BillItem, error)) func(context.Context, time.Time, time.Time) ([]fleet.BillItem, error) {
+	if f == nil {
+		return nil
+	}
+	return func(ctx context.Context, from, to time.Time) ([]fleet.BillItem, error) {
+		return around0(do, func(ctx context.Context) ([]fleet.BillItem, error) { return f(ctx, from, to) }, Call{Op: "bill"})(ctx)
+	}
+}
+
 func aroundSave(do doFunc, f func(context.Context, fleet.Instance, ImageSpec) (fleet.Ref, error)) func(context.Context, fleet.Instance, ImageSpec) (fleet.Ref, error) {
 	if f == nil {
 		return nil
@@ -317,14 +348,14 @@ func Timeout(read, write time.Duration) Decorator {
 func ReadOnlyAccount() Decorator {
 	return Around(func(ctx context.Context, c Call, next func(context.Context) error) error {
 		if c.Write {
-			return &fleet.Error{Op: c.Op + " " + c.Ref.ID, Kind: fleet.ReadOnly}
+			return &fleet.Error{Op: strings.TrimSpace(c.Op + " " + c.Ref.ID), Kind: fleet.ReadOnly}
 		}
 		return next(ctx)
 	})
 }
 
-// Stamp puts the account's identity on every reference that comes out, and the
-// entry's name and provider on every instance.
+// Stamp puts the account's identity on every reference and offer that comes out, and
+// the entry's name and provider on every instance and offer.
 func Stamp(identity string) Decorator {
 	return func(a Account) Account {
 		a.Identity = identity
@@ -380,6 +411,19 @@ func Stamp(identity string) Decorator {
 				return out, nil
 			}
 		}
+		if bill := a.BillItems; bill != nil {
+			a.BillItems = func(ctx context.Context, from, to time.Time) ([]fleet.BillItem, error) {
+				items, err := bill(ctx, from, to)
+				if err != nil {
+					return nil, err
+				}
+				items = slices.Clone(items)
+				for n := range items {
+					stamp(&items[n].Ref)
+				}
+				return items, nil
+			}
+		}
 		if save := a.SaveImage; save != nil {
 			a.SaveImage = func(ctx context.Context, i fleet.Instance, spec ImageSpec) (fleet.Ref, error) {
 				ref, err := save(ctx, i, spec)
@@ -387,6 +431,6 @@ func Stamp(identity string) Decorator {
 				return ref, err
 			}
 		}
-		return a
+		return stampStock(a)
 	}
 }

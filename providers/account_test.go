@@ -39,7 +39,7 @@ func TestDecoratorsNeitherHideNorInventACapability(t *testing.T) {
 				if diff := cmp.Diff(a.Capabilities(), a.With(d).Capabilities()); diff != "" {
 					t.Errorf("capabilities before (-) and after (+) differ:\n%s", diff)
 				}
-				for _, kind := range append(fleet.ResourceKinds(), fleet.KindInstance) {
+				for _, kind := range append(fleet.ResourceKinds(), fleet.KindInstance, fleet.KindWant) {
 					for _, action := range []fleet.Action{fleet.Keep, fleet.Start, fleet.Stop, fleet.Release, fleet.Delete, fleet.Order} {
 						if got, want := a.With(d).Can(kind, action), a.Can(kind, action); got != want {
 							t.Errorf("Can(%s, %s) is %v, want %v", kind, action, got, want)
@@ -67,7 +67,8 @@ func TestCanFollowsTheFunctions(t *testing.T) {
 		{fleet.KindInstance, fleet.Delete, false, false},
 		{fleet.KindInstance, fleet.Order, false, false},
 		{fleet.KindInstance, fleet.Action(99), false, false},
-		{fleet.KindWant, fleet.Order, false, false},
+		{fleet.KindWant, fleet.Order, true, false},
+		{fleet.KindWant, fleet.Stop, false, false},
 		{fleet.KindWant, fleet.Delete, false, false},
 	}
 	for _, kind := range fleet.ResourceKinds() {
@@ -76,6 +77,7 @@ func TestCanFollowsTheFunctions(t *testing.T) {
 			row{kind, fleet.Delete, true, false},
 			row{kind, fleet.Stop, false, false},
 			row{kind, fleet.Release, false, false},
+			row{kind, fleet.Order, false, false},
 			row{kind, fleet.Action(99), false, false},
 		)
 	}
@@ -139,6 +141,8 @@ func TestTimeoutBoundsEveryCall(t *testing.T) {
 		{"identity", read, fleet.Transient},
 		{"access", read, fleet.Transient},
 		{"balance", read, fleet.Transient},
+		{"bill", read, fleet.Transient},
+		{"offers", read, fleet.Transient},
 		{"disks", read, fleet.Transient},
 		{"snapshots", read, fleet.Transient},
 		{"images", read, fleet.Transient},
@@ -147,6 +151,7 @@ func TestTimeoutBoundsEveryCall(t *testing.T) {
 		{"start", write, fleet.OutcomeUnknown},
 		{"release", write, fleet.OutcomeUnknown},
 		{"save-image", write, fleet.OutcomeUnknown},
+		{"order", write, fleet.OutcomeUnknown},
 		{"delete-disk", write, fleet.OutcomeUnknown},
 		{"delete-snapshot", write, fleet.OutcomeUnknown},
 		{"delete-image", write, fleet.OutcomeUnknown},
@@ -211,6 +216,9 @@ func TestAroundSeesEveryCallOnce(t *testing.T) {
 		{Op: "identity"},
 		{Op: "access", Ref: ref},
 		{Op: "balance"},
+		{Op: "bill"},
+		{Op: "offers"},
+		{Op: "order", Write: true},
 		{Op: "disks"},
 		{Op: "snapshots"},
 		{Op: "images"},
@@ -259,6 +267,15 @@ func TestAroundGivesNothingBesideAnError(t *testing.T) {
 	if !errors.Is(err, late) || ds != nil {
 		t.Errorf("got %d disks and error %v, want none and the decorator's error", len(ds), err)
 	}
+	if err := cloud.Offer(sim.Good{ID: "g"}); err != nil {
+		t.Fatal(err)
+	}
+	if os, err := a.Offers(t.Context(), fleet.OfferQuery{}); !errors.Is(err, late) || os != nil {
+		t.Errorf("got %d offers and error %v, want none and the decorator's error", len(os), err)
+	}
+	if ref, err := a.Order(t.Context(), anOrder()); !errors.Is(err, late) || !ref.IsZero() {
+		t.Errorf("got the instance %s and error %v, want none and the decorator's error", ref, err)
+	}
 	image, err := a.SaveImage(t.Context(), fleet.Instance{Ref: fleet.Ref{ID: "sim-0001"}}, providers.ImageSpec{})
 	if !errors.Is(err, late) || !image.IsZero() {
 		t.Errorf("got the image %s and error %v, want none and the decorator's error", image, err)
@@ -285,6 +302,10 @@ func TestDecoratorsAreAskedFromTheOutsideIn(t *testing.T) {
 // thing is the id of what the calls delete, of every kind.
 const thing = "thing-1"
 
+func anOrder() fleet.OrderSpec {
+	return fleet.OrderSpec{Offer: fleet.Offer{SKU: "g"}, Name: "n", Token: "t"}
+}
+
 // calls gives every function of an account by its name.
 func calls(a providers.Account, i fleet.Instance) map[string]func(context.Context) error {
 	out := writes(a, i)
@@ -294,6 +315,11 @@ func calls(a providers.Account, i fleet.Instance) map[string]func(context.Contex
 		"identity":  func(ctx context.Context) error { _, err := a.Whoami(ctx); return err },
 		"access":    func(ctx context.Context) error { _, err := a.Access(ctx, i); return err },
 		"balance":   func(ctx context.Context) error { _, err := a.Balance(ctx); return err },
+		"offers":    func(ctx context.Context) error { _, err := a.Offers(ctx, fleet.OfferQuery{}); return err },
+		"bill": func(ctx context.Context) error {
+			_, err := a.BillItems(ctx, evening(), evening().Add(time.Hour))
+			return err
+		},
 	})
 	for kind, list := range a.Resources {
 		out[string(kind)+"s"] = func(ctx context.Context) error { _, err := list(ctx, a.Scopes[0]); return err }
@@ -304,6 +330,7 @@ func calls(a providers.Account, i fleet.Instance) map[string]func(context.Contex
 // writes gives those that write.
 func writes(a providers.Account, i fleet.Instance) map[string]func(context.Context) error {
 	out := map[string]func(context.Context) error{
+		"order":      func(ctx context.Context) error { _, err := a.Order(ctx, anOrder()); return err },
 		"stop":       func(ctx context.Context) error { return a.Stop(ctx, i, providers.StopOptions{}) },
 		"start":      func(ctx context.Context) error { return a.Start(ctx, i, providers.StartOptions{}) },
 		"release":    func(ctx context.Context) error { return a.Release(ctx, i, providers.ReleaseOptions{}) },

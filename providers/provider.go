@@ -98,6 +98,29 @@ type (
 	Wallet interface {
 		Balance(ctx context.Context) (fleet.Wallet, error)
 	}
+	// Bills reads what the platform billed: every item whose use began in [from, to),
+	// as far as it is on the bill by now, or an error and never a part. Times that
+	// follow each other give each item once. All amounts are of one currency.
+	Bills interface {
+		BillItems(ctx context.Context, from, to time.Time) ([]fleet.BillItem, error)
+	}
+	// Stock tells what can be ordered now: all that the query asks for, or an error and
+	// never a part. That nothing is there is an empty answer; a region nobody knows is
+	// Invalid, and never that nothing is there. Models stay as the platform writes them.
+	Stock interface {
+		Offers(ctx context.Context, q fleet.OfferQuery) ([]fleet.Offer, error)
+	}
+	// Orderer makes one new instance and gives its reference, by which the list will
+	// show it under the name in the spec. Mostly it boots, and costs, at once.
+	//
+	// The same spec given again makes no second one and gives the first's reference: by
+	// the platform's token, or else because the name is looked for before anything is
+	// sent. Where that look sees nothing, an order less than SettleTime ago may have been
+	// the first all the same. That nothing is left is OutOfStock; a quota, a right or
+	// money that is missing is none of that, and another order will not help.
+	Orderer interface {
+		Order(ctx context.Context, spec fleet.OrderSpec) (fleet.Ref, error)
+	}
 )
 
 // StopOptions are the options of a stop.
@@ -140,6 +163,9 @@ const (
 	CanRelease Capability = "release"
 	CanAccess  Capability = "access"
 	CanWallet  Capability = "wallet"
+	CanBills   Capability = "bills"
+	CanStock   Capability = "stock"
+	CanOrder   Capability = "order"
 
 	CanDisks          Capability = "disks"
 	CanSnapshots      Capability = "snapshots"
@@ -189,11 +215,23 @@ type Kind struct {
 	StartsWithoutGPU bool
 	// SettleTime is how long reads may lag behind a write.
 	SettleTime time.Duration
+	// BillLag is how long after a use the bill may still lack it; zero where there is no
+	// bill to read.
+	BillLag time.Duration
 	// Floor is the least time between two polls of one scope.
 	Floor time.Duration
+	// StockFloor is the least time between two questions for stock; zero where there is
+	// nobody to ask.
+	StockFloor time.Duration
+	// StockAdvisory says that what is in stock says little of what can be ordered: every
+	// offer is advisory.
+	StockAdvisory bool
 	// EmptyNote says why a list may be empty although the user has machines; zero
 	// where it would not be.
 	EmptyNote fleet.Code
+	// AtZero says what the platform does when nothing is left in the wallet; zero where
+	// that is not known.
+	AtZero fleet.Code
 	// Open makes a Provider. It does no I/O.
 	Open func(o Options) (Provider, error)
 }

@@ -68,6 +68,18 @@ func TestEveryStackOfDecoratorsConforms(t *testing.T) {
 							return cloud.MustAddResource(kind, sim.Resource{ID: fmt.Sprintf("%s-%d", kind, added), Region: s.Region})
 						},
 						Use: cloud.MustUse,
+						AddBill: func(b fleet.BillItem) {
+							if err := cloud.Charge("lab", b); err != nil {
+								t.Fatal(err)
+							}
+						},
+						Stock: func(model string, n int) {
+							_ = cloud.Offer(sim.Good{ID: model, Region: "", GPU: sim.GPU{Model: model}, Price: fleet.CNY(1_980_000)}) // it may be there by now
+							if err := cloud.SetStock(model, n); err != nil {
+								t.Fatal(err)
+							}
+						},
+						Model: "RTX 4090",
 						SetRawState: func(ref fleet.Ref, raw string) {
 							if err := cloud.SetRawState(ref.ID, raw); err != nil {
 								t.Fatal(err)

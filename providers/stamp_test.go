@@ -3,6 +3,7 @@ package providers_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -69,6 +70,49 @@ func TestStampPutsIdentityOnEverythingThatComesOut(t *testing.T) {
 	saved, err := a.SaveImage(t.Context(), read, providers.ImageSpec{})
 	if err != nil || saved != of(fleet.KindImage, saved.ID) {
 		t.Errorf("the saved image is %s, %v", saved, err)
+	}
+}
+
+func TestStampPutsIdentityOnWhatWasBilled(t *testing.T) {
+	below := []fleet.BillItem{{Ref: fleet.Ref{Kind: fleet.KindDisk, ID: "d"}, Item: fleet.ItemDisk}, {Item: fleet.ItemTraffic}}
+	a := providers.Account{BillItems: func(context.Context, time.Time, time.Time) ([]fleet.BillItem, error) { return below, nil }}
+	got, err := a.With(providers.Stamp("x:1")).BillItems(t.Context(), evening(), evening())
+	want := []fleet.BillItem{{Ref: fleet.Ref{Account: "x:1", Kind: fleet.KindDisk, ID: "d"}, Item: fleet.ItemDisk}, {Item: fleet.ItemTraffic}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("items wanted (-) and got (+), %v:\n%s", err, diff)
+	}
+	if below[0].Ref.Account != "" {
+		t.Error("the adapter's own slice was written to")
+	}
+}
+
+func TestStampPutsTheAccountOnOffersAndOrders(t *testing.T) {
+	below := []fleet.Offer{{SKU: "g", Available: 1}}
+	plain := providers.Account{
+		Name: "lab", Kind: providers.Kind{Name: "x"},
+		Offers: func(context.Context, fleet.OfferQuery) ([]fleet.Offer, error) { return below, nil },
+		Order: func(_ context.Context, spec fleet.OrderSpec) (fleet.Ref, error) {
+			if spec.Name == "" {
+				return fleet.Ref{}, &fleet.Error{Op: "x: order", Kind: fleet.Invalid}
+			}
+			return fleet.Ref{Kind: fleet.KindInstance, ID: spec.Name}, nil
+		},
+	}
+	a := plain.With(providers.Stamp("x:1"))
+	got, err := a.Offers(t.Context(), fleet.OfferQuery{})
+	want := []fleet.Offer{{Account: "x:1", AccountName: "lab", Provider: "x", SKU: "g", Available: 1}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("offers wanted (-) and got (+), %v:\n%s", err, diff)
+	}
+	if below[0].Account != "" {
+		t.Error("the adapter's own slice was written to")
+	}
+	ref, err := a.Order(t.Context(), anOrder())
+	if want := (fleet.Ref{Account: "x:1", Kind: fleet.KindInstance, ID: "n"}); ref != want || err != nil {
+		t.Errorf("the order answers %s and %v, want %s", ref, err, want)
+	}
+	if ref, err := a.Order(t.Context(), fleet.OrderSpec{}); !ref.IsZero() || fleet.KindOf(err) != fleet.Invalid {
+		t.Errorf("the failed order answers %s and %v, want nothing and the error as it is", ref, err)
 	}
 }
 

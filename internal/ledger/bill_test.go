@@ -144,7 +144,7 @@ func TestBillsReckonedByHand(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			costs := reckon(ledger.ByAccount, 0, c.until, c.until, c.tale)
-			if diff := cmp.Diff(ledger.Sums{fleet.CNY(c.micros)}, costs.Total); diff != "" {
+			if diff := cmp.Diff(fleet.Sums{fleet.CNY(c.micros)}, costs.Total); diff != "" {
 				t.Errorf("total (-want +got):\n%s", diff)
 			}
 			if len(costs.Unknown) > 0 {
@@ -180,7 +180,7 @@ func TestWhatIsNotKnownIsSaidAndNotAdded(t *testing.T) {
 			if c.want == ledger.UnknownPeriod {
 				known = 10_000_000
 			}
-			if diff := cmp.Diff(ledger.Sums{fleet.CNY(known)}, costs.Total); diff != "" {
+			if diff := cmp.Diff(fleet.Sums{fleet.CNY(known)}, costs.Total); diff != "" {
 				t.Errorf("total (-want +got):\n%s", diff)
 			}
 			for _, r := range costs.Rows {
@@ -196,7 +196,7 @@ func TestCurrenciesAreKeptApart(t *testing.T) {
 	yuan := of(fleet.KindInstance, "a").at(0, "state", "running").at(0, "price", "2.00 CNY")
 	dollars := of(fleet.KindInstance, "b").at(0, "state", "running").at(0, "price", "0.50 USD").at(0, "billing", "second on-demand config")
 	costs := reckon(ledger.ByAccount, 0, 10*hour, 10*hour, yuan, dollars)
-	want := ledger.Sums{fleet.CNY(20_000_000), {Micros: 5_000_000, Currency: "USD"}}
+	want := fleet.Sums{fleet.CNY(20_000_000), {Micros: 5_000_000, Currency: "USD"}}
 	if diff := cmp.Diff(want, costs.Total); diff != "" {
 		t.Errorf("total (-want +got):\n%s", diff)
 	}
@@ -271,7 +271,7 @@ func TestWhatWasSavedIsAnEstimate(t *testing.T) {
 	stops := []ledger.Stop{{Ref: a.h.Ref, At: after(hour + minute)}, {Ref: untold.h.Ref, At: after(hour + minute)}}
 	q := ledger.Query{From: begin(), To: after(day), Now: after(10 * hour), Zone: time.UTC}
 	got := ledger.Save([]ledger.History{a.h, untold.h}, stops, q)
-	want := ledger.Saved{Sums: ledger.Sums{fleet.CNY(5_700_000)}, Stops: 1, For: 3 * hour, Untold: 1}
+	want := ledger.Saved{Sums: fleet.Sums{fleet.CNY(5_700_000)}, Stops: 1, For: 3 * hour, Untold: 1}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("saved (-want +got):\n%s", diff)
 	}

@@ -23,30 +23,30 @@ type Costs struct {
 	To   time.Time `json:"to"`
 	By   By        `json:"by"`
 	// Since is the begin of what is known, where that lies within the time asked for.
-	Since time.Time     `json:"since,omitzero"`
-	Rows  []Row         `json:"rows"`
-	Items map[Item]Sums `json:"items"`
-	Total Sums          `json:"total"`
+	Since time.Time           `json:"since,omitzero"`
+	Rows  []Row               `json:"rows"`
+	Items map[Item]fleet.Sums `json:"items"`
+	Total fleet.Sums          `json:"total"`
 	// Prepaid is the part of the total that was paid before, by the period, and
 	// Configured the part that follows from prices of the configuration.
-	Prepaid    Sums `json:"prepaid,omitempty"`
-	Configured Sums `json:"configured,omitempty"`
+	Prepaid    fleet.Sums `json:"prepaid,omitempty"`
+	Configured fleet.Sums `json:"configured,omitempty"`
 	// Unknown are the things whose cost is not known, or only in part: the total is
 	// without them.
 	Unknown []UnknownCost `json:"unknown,omitempty"`
 	// Busy is for how long instances were at work, and BusyHour what all instances
 	// cost for each hour of that.
 	Busy     time.Duration `json:"busy_ns,omitempty"`
-	BusyHour Sums          `json:"busy_hour,omitempty"`
+	BusyHour fleet.Sums    `json:"busy_hour,omitempty"`
 }
 
 // Row is the cost of one group.
 type Row struct {
-	Key     string        `json:"key"`
-	Name    string        `json:"name"`
-	Account string        `json:"account,omitempty"`
-	Items   map[Item]Sums `json:"items"`
-	Total   Sums          `json:"total"`
+	Key     string              `json:"key"`
+	Name    string              `json:"name"`
+	Account string              `json:"account,omitempty"`
+	Items   map[Item]fleet.Sums `json:"items"`
+	Total   fleet.Sums          `json:"total"`
 	// Time is for how long instances were billed, and Unknown for how long the cost of
 	// anything is not known.
 	Time    time.Duration `json:"time_ns"`
@@ -68,10 +68,10 @@ func Reckon(hs []History, q Query) Costs {
 	if q.To.After(q.Now) {
 		q.To = q.Now
 	}
-	out := Costs{From: q.From, To: q.To, By: q.By, Items: map[Item]Sums{}}
+	out := Costs{From: q.From, To: q.To, By: q.By, Items: map[Item]fleet.Sums{}}
 	rows := map[string]*Row{}
 	var known time.Time
-	var instances Sums
+	var instances fleet.Sums
 	for _, h := range hs {
 		parts := h.parts(q)
 		unknown := map[Unknown]time.Duration{}
@@ -119,7 +119,7 @@ func Reckon(hs []History, q Query) Costs {
 	}
 	if out.Busy > 0 {
 		for _, m := range instances {
-			out.BusyHour.Add(perHour(m, out.Busy))
+			out.BusyHour.Add(PerHour(m, out.Busy))
 		}
 	}
 	for _, r := range rows {
@@ -155,7 +155,7 @@ func addPiece(rows map[string]*Row, p part, c Charge) {
 		g := p.keys[n]
 		r := rows[g.key]
 		if r == nil {
-			r = &Row{Key: g.key, Name: g.name, Account: g.account, Items: map[Item]Sums{}}
+			r = &Row{Key: g.key, Name: g.name, Account: g.account, Items: map[Item]fleet.Sums{}}
 			rows[g.key] = r
 		}
 		m := fleet.Money{Micros: micros, Currency: c.Amount.Currency}

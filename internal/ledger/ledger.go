@@ -7,27 +7,25 @@
 package ledger
 
 import (
-	"slices"
-	"strings"
 	"time"
 
 	"curfew/fleet"
 )
 
 // Item is what money was spent on.
-type Item string
+type Item = fleet.Item
 
-// The items. Traffic is told by no platform yet.
+// The items that can be reckoned. All others stand on bills alone.
 const (
-	ItemInstance Item = "instance"
-	ItemDisk     Item = "disk"
-	ItemSnapshot Item = "snapshot" // and images
-	ItemIP       Item = "ip"
-	ItemTraffic  Item = "traffic"
+	ItemInstance = fleet.ItemInstance
+	ItemDisk     = fleet.ItemDisk
+	ItemSnapshot = fleet.ItemSnapshot // and images
+	ItemIP       = fleet.ItemIP
+	ItemTraffic  = fleet.ItemTraffic
 )
 
 // Items are all items, in the order in which people see them.
-func Items() []Item { return []Item{ItemInstance, ItemDisk, ItemSnapshot, ItemIP, ItemTraffic} }
+func Items() []Item { return fleet.Items() }
 
 // ItemOf is the item that things of a kind belong to.
 func ItemOf(k fleet.ThingKind) Item {
@@ -109,40 +107,4 @@ func (c Charge) Within(from, to time.Time) (Charge, bool) {
 // ever grows, and at the end it is the whole.
 func (c Charge) until(t time.Time) int64 {
 	return share(c.Amount.Micros, int64(t.Sub(c.From)), int64(c.For()))
-}
-
-// Sums are amounts in several currencies, one of each, in the order of their names.
-type Sums []fleet.Money
-
-// Add adds an amount to that of its currency. An amount of nothing in no currency
-// leaves no trace.
-func (s *Sums) Add(m fleet.Money) {
-	if m.Currency == "" && m.Micros == 0 {
-		return
-	}
-	at, found := slices.BinarySearchFunc(*s, m, func(a, b fleet.Money) int { return strings.Compare(a.Currency, b.Currency) })
-	if found {
-		(*s)[at].Micros += m.Micros
-		return
-	}
-	*s = slices.Insert(*s, at, m)
-}
-
-// In is the amount in one currency.
-func (s Sums) In(currency string) fleet.Money {
-	for _, m := range s {
-		if m.Currency == currency {
-			return m
-		}
-	}
-	return fleet.Money{Currency: currency}
-}
-
-// String gives the amounts, rounded to hundredths.
-func (s Sums) String() string {
-	words := make([]string, 0, len(s))
-	for _, m := range s {
-		words = append(words, m.Round().String())
-	}
-	return strings.Join(words, " + ")
 }

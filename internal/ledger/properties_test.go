@@ -57,10 +57,10 @@ func TestPartsAddUpToTheWhole(t *testing.T) {
 		for _, by := range ledger.Groupings() {
 			c := reckon(by, from, to, now, tales...)
 			equal(t, string(by)+": total", whole.Total, c.Total)
-			var sum, items ledger.Sums
+			var sum, items fleet.Sums
 			var lost time.Duration
 			for _, r := range c.Rows {
-				var row ledger.Sums
+				var row fleet.Sums
 				for _, i := range ledger.Items() {
 					add(&row, r.Items[i])
 				}
@@ -78,7 +78,7 @@ func TestPartsAddUpToTheWhole(t *testing.T) {
 			}
 		}
 		cut := from + time.Duration(rapid.Int64Range(0, int64(to-from)).Draw(t, "cut"))
-		var halves ledger.Sums
+		var halves fleet.Sums
 		if cut > from {
 			add(&halves, reckon(ledger.ByItem, from, cut, now, tales...).Total)
 		}
@@ -89,21 +89,21 @@ func TestPartsAddUpToTheWhole(t *testing.T) {
 	})
 }
 
-func add(sum *ledger.Sums, more ledger.Sums) {
+func add(sum *fleet.Sums, more fleet.Sums) {
 	for _, m := range more {
 		sum.Add(m)
 	}
 }
 
 // equal compares sums; nothing in a currency is nothing.
-func equal(t *rapid.T, what string, want, got ledger.Sums) {
+func equal(t *rapid.T, what string, want, got fleet.Sums) {
 	t.Helper()
 	for _, currency := range []string{"CNY", "USD"} {
 		if want.In(currency) != got.In(currency) {
 			t.Errorf("%s: %s, want %s", what, got.In(currency), want.In(currency))
 		}
 	}
-	for _, s := range []ledger.Sums{want, got} {
+	for _, s := range []fleet.Sums{want, got} {
 		if !slices.IsSortedFunc(s, func(a, b fleet.Money) int { return strings.Compare(a.Currency, b.Currency) }) {
 			t.Errorf("%s: %v has a currency twice or out of order", what, s)
 		}

@@ -16,7 +16,7 @@ type Stop struct {
 // would have run on at its last price, until it was next started or until now; what
 // it went on costing is taken off. Nobody knows how long it would have run.
 type Saved struct {
-	Sums   Sums          `json:"sums"`
+	Sums   fleet.Sums    `json:"sums"`
 	Stops  int           `json:"stops"`   // that the sums rest on
 	For    time.Duration `json:"for_ns"`  // for how long those instances were off
 	Untold int           `json:"unknown"` // stops whose saving cannot be told, as a price is not known

@@ -71,9 +71,9 @@ func Split(amount int64, weights []int64) []int64 {
 	return parts
 }
 
-// perHour is what a sum over a time comes to in an hour, rounded to the nearest
+// PerHour is what a sum over a time comes to in an hour, rounded to the nearest
 // millionth; nothing over no time.
-func perHour(m fleet.Money, d time.Duration) fleet.Money {
+func PerHour(m fleet.Money, d time.Duration) fleet.Money {
 	if d <= 0 {
 		return fleet.Money{Currency: m.Currency}
 	}

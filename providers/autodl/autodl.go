@@ -24,6 +24,11 @@ import (
 // instances.
 const ReasonOnlyPro fleet.Code = "provider.autodl-only-pro"
 
+// ReasonAtZero says what AutoDL does when nothing is left. The documents do not: two
+// users' logs show instances that were powered off, and notes of users tell of disks
+// that were kept for a while; the amount and the time are not known.
+const ReasonAtZero fleet.Code = "provider.autodl-at-zero"
+
 // keptFor is how long AutoDL keeps an instance that is powered off; any boot
 // starts the time anew.
 const keptFor = 15 * 24 * time.Hour
@@ -37,6 +42,7 @@ func Kind() providers.Kind {
 		DefaultURL:  "https://api.autodl.com",
 		Capabilities: []providers.Capability{
 			providers.CanStop, providers.CanStart, providers.CanRelease, providers.CanAccess, providers.CanWallet,
+			providers.CanStock, providers.CanOrder,
 		},
 		// The meter ends with the power cycle; no answer speaks of the bill itself.
 		BillingProof: providers.ProofState,
@@ -44,8 +50,12 @@ func Kind() providers.Kind {
 		// Not measured: stops were seen to take seconds.
 		SettleTime: 30 * time.Second,
 		Floor:      20 * time.Second,
-		EmptyNote:  ReasonOnlyPro,
-		Open:       open,
+		// No limit is published: what its users' programs keep to between two tries.
+		StockFloor:    30 * time.Second,
+		StockAdvisory: true,
+		EmptyNote:     ReasonOnlyPro,
+		AtZero:        ReasonAtZero,
+		Open:          open,
 	}
 }
 
@@ -55,6 +65,7 @@ type account struct {
 	http   *resty.Client
 	redact *httpx.Redactor
 	prices map[string]fleet.Money
+	now    func() time.Time
 }
 
 var (
@@ -64,6 +75,8 @@ var (
 	_ providers.Releaser = (*account)(nil)
 	_ providers.Access   = (*account)(nil)
 	_ providers.Wallet   = (*account)(nil)
+	_ providers.Stock    = (*account)(nil)
+	_ providers.Orderer  = (*account)(nil)
 )
 
 func open(o providers.Options) (providers.Provider, error) {
@@ -85,6 +98,7 @@ func open(o providers.Options) (providers.Provider, error) {
 		http:   client,
 		redact: httpx.NewRedactor(func() []string { return []string{token} }),
 		prices: o.Prices,
+		now:    o.Now,
 	}, nil
 }
 

@@ -22,6 +22,8 @@ const (
 	pathPowerOff = "/api/v1/dev/instance/pro/power_off"
 	pathRelease  = "/api/v1/dev/instance/pro/release"
 	pathBalance  = "/api/v1/dev/wallet/balance"
+	pathCreate   = "/api/v1/dev/instance/pro/create"
+	pathStock    = "/api/v1/dev/machine/region/gpu_stock"
 )
 
 // envelope is around every answer. Failures come in it too, mostly with HTTP
@@ -63,8 +65,13 @@ func (a *account) readOne(ctx context.Context, op, path, uuid string, out any) e
 
 // write posts an order, once.
 func (a *account) write(ctx context.Context, op, path string, body any) error {
+	return a.writeFor(ctx, op, path, body, nil)
+}
+
+// writeFor posts an order, once, and reads the data of its answer into out.
+func (a *account) writeFor(ctx context.Context, op, path string, body, out any) error {
 	resp, err := a.http.R().SetContext(httpx.Write(ctx)).SetBody(body).Post(path)
-	return a.answer(op, true, resp, err, nil)
+	return a.answer(op, true, resp, err, out)
 }
 
 // answer judges an answer and reads its data into out, where out is not nil.

@@ -38,6 +38,8 @@ var paths = map[string][]string{
 	"release":   {"release"},
 	"access":    {"pro/snapshot"},
 	"balance":   {"wallet/balance"},
+	"offers":    {"gpu_stock"},
+	"order":     {"pro/create"},
 }
 
 func fake(t *testing.T, decorate func(providers.Account) providers.Account) providertest.Fake {
@@ -65,6 +67,9 @@ func fake(t *testing.T, decorate func(providers.Account) providers.Account) prov
 		providertest.DropAfter:     {Kind: autodltest.DropAfter},
 		providertest.Hang:          {Kind: autodltest.Hang},
 		providertest.ShortList:     {Kind: autodltest.ShortList},
+		providertest.SoldOut:       {Kind: autodltest.Refuse, Code: "InternalError", Msg: "当前算力规格暂无库存，请稍后再试"},
+		providertest.LostRights:    {Kind: autodltest.Refuse, Code: "PermissionDenied", Msg: "无当前资源访问权限"},
+		providertest.Quota:         {Kind: autodltest.Refuse, Code: "InternalError", Msg: "账户余额不足，请先充值"},
 	}
 	// One password stays the same over boots, so that it can be looked for.
 	const password = "invented-root-password"
@@ -74,6 +79,10 @@ func fake(t *testing.T, decorate func(providers.Account) providers.Account) prov
 			id := cloud.Add(autodltest.Machine{SSH: autodltest.SSH{Host: "127.0.0.1", Port: 22022, Password: password}})
 			return fleet.Ref{Kind: fleet.KindInstance, ID: id}
 		},
+		Stock: func(model string, n int) {
+			cloud.SetStock(autodltest.Stock{Region: "westDC3", Model: model, Idle: n})
+		},
+		Model:       "RTX 4090D",
 		SetRawState: func(ref fleet.Ref, raw string) { cloud.SetStatus(ref.ID, raw) },
 		Settle:      func() { c.pass(time.Minute) },
 		Break: func(f providertest.Fault) {

@@ -95,26 +95,44 @@ func state(status string) fleet.State {
 	return fleet.StateUnknown
 }
 
-// gpus is the appendix of the manual that names the specs, with the models as
-// the market page calls them.
-func gpus(spec string) (model string, memoryGB int) {
-	switch strings.ToLower(spec) {
-	case "h800":
-		return "H800", 80
-	case "v-48g":
-		return "vGPU-48GB", 48
-	case "v-48g-350w":
-		return "vGPU-48GB-350W", 48
-	case "v-32g-p":
-		return "vGPU-32GB", 32
-	case "pro6000-p":
-		return "RTX PRO 6000", 96
-	case "5090-p":
-		return "RTX 5090", 32
-	case "4090d":
-		return "RTX 4090D", 24
+// spec is a kind of machine that can be ordered.
+type spec struct {
+	id       string // as orders and lists name it
+	model    string // as the market page and the stock call its cards
+	memoryGB int    // of a card
+}
+
+// specs is the appendix of the manual that names them.
+func specs() []spec {
+	return []spec{
+		{"h800", "H800", 80},
+		{"v-48g", "vGPU-48GB", 48},
+		{"v-48g-350w", "vGPU-48GB-350W", 48},
+		{"v-32g-p", "vGPU-32GB", 32},
+		{"pro6000-p", "RTX PRO 6000", 96},
+		{"5090-p", "RTX 5090", 32},
+		{"4090D", "RTX 4090D", 24},
 	}
-	return spec, 0
+}
+
+// gpus gives the cards of a spec; one that is not in the appendix is its own name.
+func gpus(id string) (model string, memoryGB int) {
+	for _, s := range specs() {
+		if strings.EqualFold(s.id, id) {
+			return s.model, s.memoryGB
+		}
+	}
+	return id, 0
+}
+
+// specOf gives the spec of a model; zero where none has its cards.
+func specOf(model string) spec {
+	for _, s := range specs() {
+		if strings.EqualFold(s.model, model) {
+			return s
+		}
+	}
+	return spec{}
 }
 
 // instance translates a list item.

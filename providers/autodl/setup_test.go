@@ -47,6 +47,9 @@ func openAt(t *testing.T, url string, change func(*providers.Options, *httpx.Opt
 	if change != nil {
 		change(&o, &h)
 	}
+	if o.Now == nil {
+		o.Now = func() time.Time { return noon }
+	}
 	o.HTTP = httpx.New(h)
 	p, err := Kind().Open(o)
 	if err != nil {

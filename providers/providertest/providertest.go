@@ -126,6 +126,16 @@ type Fake struct {
 	// address is attached to a running instance, an image is made of a snapshot, an
 	// instance of an image. Needed as AddResource is.
 	Use func(ref fleet.Ref) fleet.Ref
+	// AddBill puts one item on the account's bill as it is given, its reference one that
+	// Add gave or none, so that it is shown after Settle at the latest. An account that
+	// reads no bill needs none.
+	AddBill func(b fleet.BillItem)
+	// Stock makes this many single cards of a model free, on demand, where the account
+	// may order: the model by the platform's own name for it. An account that tells no
+	// stock needs none, nor a Model.
+	Stock func(model string, n int)
+	// Model is one that can be ordered, by the platform's own name.
+	Model string
 	// SetRawState makes the platform say this status word of the instance in lists
 	// and reads.
 	SetRawState func(ref fleet.Ref, raw string)
@@ -152,8 +162,9 @@ type Fake struct {
 type Fault struct {
 	Kind FaultKind
 	// Op is the operation whose requests fail, by the names of [providers.Call]:
-	// instances, instance, identity, stop, start, release, access, balance, disks,
-	// snapshots, images, ips, delete-disk and so on, save-image; empty is every one.
+	// instances, instance, identity, stop, start, release, access, balance, bill, disks,
+	// snapshots, images, ips, delete-disk and so on, save-image, offers, order; empty is
+	// every one. Of an order it is the request that orders, not one that looks for the name.
 	// Where one operation is several requests, each of them
 	// matches; where operations share a request, it matches for each of them.
 	Op string
@@ -195,6 +206,14 @@ const (
 	// ShortList answers a list with the last instance left out, while the total the
 	// platform tells still counts it.
 	ShortList FaultKind = "short list"
+	// SoldOut refuses an order because nothing is left. No effect.
+	SoldOut FaultKind = "out of stock"
+	// LostRights refuses an order because the credential has no right to make it. No
+	// effect.
+	LostRights FaultKind = "lost rights"
+	// Quota refuses an order because the account may have no more, or has not the money.
+	// No effect.
+	Quota FaultKind = "quota"
 )
 
 // RetryIn is the time a [RateLimit] names.

@@ -50,6 +50,19 @@ func open(t *testing.T, ds ...providers.Decorator) providertest.Fake {
 			return added.note(s, cloud.MustAddResource(kind, sim.Resource{ID: id, Region: s.Region, Price: fleet.CNY(20_000)}))
 		},
 		Use: cloud.MustUse,
+		AddBill: func(b fleet.BillItem) {
+			added.bill = append(added.bill, b)
+			if err := cloud.Charge("lab", b); err != nil {
+				t.Fatal(err)
+			}
+		},
+		Stock: func(model string, n int) {
+			_ = cloud.Offer(sim.Good{ID: model, Region: "north", GPU: sim.GPU{Model: model}, Price: fleet.CNY(1_980_000)}) // it may be there by now
+			if err := cloud.SetStock(model, n); err != nil {
+				t.Fatal(err)
+			}
+		},
+		Model: "RTX 4090",
 		SetRawState: func(ref fleet.Ref, raw string) {
 			if err := cloud.SetRawState(ref.ID, raw); err != nil {
 				t.Fatal(err)
@@ -72,6 +85,7 @@ func open(t *testing.T, ds ...providers.Decorator) providertest.Fake {
 type tally struct {
 	cloud *sim.Cloud
 	all   []addition
+	bill  []fleet.BillItem
 }
 
 type addition struct {
@@ -100,6 +114,19 @@ func (y *tally) paged(a providers.Account) providers.Account {
 	a.Instances = inPages(a.Instances, func(s fleet.Scope) int { return y.total(s, fleet.KindInstance) })
 	for kind, list := range a.Resources {
 		a.Resources[kind] = inPages(list, func(s fleet.Scope) int { return y.total(s, kind) })
+	}
+	bill := a.BillItems
+	a.BillItems = func(ctx context.Context, from, to time.Time) ([]fleet.BillItem, error) {
+		list := func(ctx context.Context, _ fleet.Scope) ([]fleet.BillItem, error) { return bill(ctx, from, to) }
+		return inPages(list, func(fleet.Scope) int {
+			n := 0
+			for _, b := range y.bill {
+				if !b.From.Before(from) && b.From.Before(to) {
+					n++
+				}
+			}
+			return n
+		})(ctx, fleet.Scope{})
 	}
 	return a
 }
@@ -156,6 +183,15 @@ func defects() map[string]mistake {
 			a.Instance = func(ctx context.Context, r fleet.Ref) (fleet.Instance, error) {
 				i, err := read(ctx, r)
 				i.Ref.Incarnation = "2026"
+				return i, err
+			}
+			return a
+		}},
+		"renewal of what has no period": {"only a period is told to be renewed", func(a providers.Account) providers.Account {
+			read := a.Instance
+			a.Instance = func(ctx context.Context, r fleet.Ref) (fleet.Instance, error) {
+				i, err := read(ctx, r)
+				i.Charge.AutoRenew = fleet.No
 				return i, err
 			}
 			return a
@@ -254,6 +290,9 @@ func defects() map[string]mistake {
 	maps.Copy(all, resourceDefects())
 	maps.Copy(all, deletionDefects())
 	maps.Copy(all, savingDefects())
+	maps.Copy(all, billDefects())
+	maps.Copy(all, stockDefects())
+	maps.Copy(all, orderDefects())
 	return all
 }
 

@@ -130,6 +130,17 @@ func reads() []check {
 				s.Errorf("the list says it is %s, the read %s", listed.State, read.State)
 			}
 		}},
+		{name: "only a period is told to be renewed", test: func(s *session) {
+			listed := s.find(s.add().ID)
+			for where, i := range map[string]fleet.Instance{"list": listed, "read": s.read(listed.Ref)} {
+				switch c := i.Charge; {
+				case c.AutoRenew != fleet.Unsure && c.AutoRenew != fleet.Yes && c.AutoRenew != fleet.No:
+					s.Errorf("in the %s AutoRenew is %q, want yes, no or nothing where it is not told", where, c.AutoRenew)
+				case c.AutoRenew != fleet.Unsure && c.Type != fleet.ChargePeriod:
+					s.Errorf("in the %s AutoRenew is %q of something that is paid for as %q", where, c.AutoRenew, c.Type)
+				}
+			}
+		}},
 		{name: "a running instance is told as running, with its price's source", test: func(s *session) {
 			i := s.read(s.find(s.add().ID).Ref)
 			if i.State != fleet.StateRunning {

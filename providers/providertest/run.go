@@ -29,7 +29,7 @@ func Run(t *testing.T, o Opts) {
 			t.Fatalf("providertest: Lacks[%q] gives no reason", b)
 		}
 	}
-	for _, c := range slices.Concat(describes(), reads(), resourceReads(), writes(), deletions(), savings(), faults()) {
+	for _, c := range slices.Concat(describes(), reads(), resourceReads(), bills(), writes(), deletions(), savings(), stock(), orders(), faults()) {
 		t.Run(c.name, func(t *testing.T) { c.run(t, o) })
 	}
 }
@@ -97,6 +97,12 @@ func (s *session) complete() {
 	}
 	if len(s.Account.Resources) > 0 && (s.AddResource == nil || s.Use == nil) {
 		s.Fatal("the fake gives no AddResource or no Use, which the checks of disks, snapshots, images and addresses rely on")
+	}
+	if s.Account.Offers != nil && (s.Stock == nil || s.Model == "") {
+		s.Fatal("the fake gives no Stock or no Model, which the checks of offers and orders rely on")
+	}
+	if s.Account.BillItems != nil && s.AddBill == nil {
+		s.Fatal("the fake gives no AddBill, which the checks of the bill rely on")
 	}
 }
 

@@ -197,6 +197,24 @@ func (s *session) readOps(i fleet.Instance) map[string]func(context.Context) err
 			return err
 		}
 	}
+	if s.Account.BillItems != nil {
+		out[opBill] = func(ctx context.Context) error {
+			items, err := s.Account.BillItems(ctx, billed(), billed().AddDate(0, 0, 1))
+			if err != nil && len(items) > 0 {
+				s.Errorf("a bill that fails gives %d items, want none", len(items))
+			}
+			return err
+		}
+	}
+	if s.Account.Offers != nil {
+		out[opOffers] = func(ctx context.Context) error {
+			offers, err := s.Account.Offers(ctx, fleet.OfferQuery{})
+			if err != nil && len(offers) > 0 {
+				s.Errorf("a question for stock that fails gives %d offers, want none", len(offers))
+			}
+			return err
+		}
+	}
 	if s.Account.Access != nil {
 		out["access"] = func(ctx context.Context) error {
 			_, err := s.Account.Access(ctx, i)

@@ -2,6 +2,8 @@ package sim
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"curfew/fleet"
@@ -14,8 +16,8 @@ type Line struct {
 	Cost    fleet.Money
 }
 
-// Bill gives a line for everything that was ever in the cloud. The lines of an
-// account sum up to exactly what its wallet has lost.
+// Bill gives a line for everything that was ever in the cloud, and for what was put on
+// it by hand. The lines of an account sum up to exactly what its wallet has lost.
 func (c *Cloud) Bill() []Line {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -26,6 +28,12 @@ func (c *Cloud) Bill() []Line {
 	}
 	for _, r := range c.resources {
 		lines = append(lines, Line{Account: r.account.Name, Ref: r.ref(), Cost: r.cost(now)})
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.accounts)) {
+		a := c.accounts[name]
+		for _, b := range a.extras {
+			lines = append(lines, Line{Account: a.Name, Ref: b.Ref, Cost: b.Amount})
+		}
 	}
 	return lines
 }
@@ -184,6 +192,11 @@ func (c *Cloud) wallet(a *account, t time.Time) fleet.Wallet {
 	for _, r := range c.resources {
 		if r.account == a {
 			spent += r.cost(t).Micros
+		}
+	}
+	for _, b := range a.extras {
+		if !b.SettledAt.After(t) {
+			spent += b.Amount.Micros
 		}
 	}
 	w := fleet.Wallet{

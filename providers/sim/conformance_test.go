@@ -18,6 +18,7 @@ func TestConformance(t *testing.T) {
 		"ids that come again":    {Ways: sim.Ways{Incarnations: true}},
 		"released ones readable": {Ways: sim.Ways{ShowsReleased: true}},
 		"reads that lag":         {Timing: sim.Timing{SettleLag: 15 * time.Second}},
+		"tokens of no use":       {Ways: sim.Ways{IgnoresTokens: true}, Timing: sim.Timing{SettleLag: 15 * time.Second}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			providertest.Run(t, providertest.Opts{
@@ -46,6 +47,10 @@ func open(t *testing.T, o sim.Options) providertest.Fake {
 		t.Fatal(err)
 	}
 	added := 0
+	region := ""
+	if len(o.Accounts[0].Regions) > 0 {
+		region = o.Accounts[0].Regions[0]
+	}
 	return providertest.Fake{
 		Account: providers.Collect("lab", sim.Kind(), p),
 		Add: func(s fleet.Scope) fleet.Ref {
@@ -56,6 +61,18 @@ func open(t *testing.T, o sim.Options) providertest.Fake {
 			return cloud.MustAddResource(kind, sim.Resource{ID: fmt.Sprintf("%s-%d", kind, added), Region: s.Region, Price: fleet.CNY(20_000)})
 		},
 		Use: cloud.MustUse,
+		AddBill: func(b fleet.BillItem) {
+			if err := cloud.Charge("lab", b); err != nil {
+				t.Fatal(err)
+			}
+		},
+		Stock: func(model string, n int) {
+			_ = cloud.Offer(sim.Good{ID: model, Region: region, GPU: sim.GPU{Model: model}, Price: fleet.CNY(1_980_000)}) // it may be there by now
+			if err := cloud.SetStock(model, n); err != nil {
+				t.Fatal(err)
+			}
+		},
+		Model: "RTX 4090",
 		SetRawState: func(ref fleet.Ref, raw string) {
 			if err := cloud.SetRawState(ref.ID, raw); err != nil {
 				t.Fatal(err)

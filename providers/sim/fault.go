@@ -49,7 +49,10 @@ const (
 	Ignored       FaultKind = "accepted, no effect" // a write is accepted and nothing happens
 	EmptyList     FaultKind = "empty list"          // a list answers that there is nothing
 	ShortList     FaultKind = "short list"          // a list leaves its last out
+	LateItems     FaultKind = "late items"          // a bill leaves out what was settled in the last 24 hours
 	ImageVanishes FaultKind = "image vanishes"      // of save-image alone: it is accepted, and gone when it ought to be ready
+	PriceRise     FaultKind = "price rise"          // of order alone: it costs twice what it was offered for
+	Quota         FaultKind = "quota"               // Invalid; no effect
 	ImageStuck    FaultKind = "image never ready"   // of save-image alone: it is accepted, and being made for ever
 )
 
@@ -77,7 +80,7 @@ type Effect struct {
 	Account string
 	Op      string // as in providers.Call
 	Ref     fleet.Ref
-	Made    fleet.Ref // the image that a save-image makes
+	Made    fleet.Ref // the image that a save-image makes, the instance that an order does
 	By      By
 	Token   string // as sent with it
 }
@@ -138,6 +141,7 @@ func (c *Cloud) fault(account, op string, ref fleet.Ref) *Fault {
 		if f.Op != "" && f.Op != op || f.Account != "" && f.Account != account ||
 			f.When != nil && !f.When(op, ref) ||
 			(f.Kind == ImageVanishes || f.Kind == ImageStuck) && op != opSaveImage ||
+			f.Kind == PriceRise && op != opOrder ||
 			f.Chance > 0 && c.chance.Float64() >= f.Chance {
 			continue
 		}
@@ -198,9 +202,11 @@ func (f *Fault) answer(ctx context.Context, what string, write bool) (err error,
 		return fail(fleet.OutOfStock, "no card of this kind is free"), false
 	case Gone:
 		return fail(fleet.NotFound, "there is no such thing"), false
-	case ImageVanishes, ImageStuck:
+	case Quota:
+		return fail(fleet.Invalid, "the account's quota is used up"), false
+	case ImageVanishes, ImageStuck, PriceRise:
 		return nil, true
-	case Ignored, EmptyList, ShortList:
+	case Ignored, EmptyList, ShortList, LateItems:
 		return nil, false
 	}
 	return fail(fleet.Other, fmt.Sprintf("fault %q", f.Kind)), false

@@ -26,6 +26,7 @@ type machine struct {
 	incarnation string
 	moments     []moment
 	removed     bool   // taken out of the world by hand: not even released is shown
+	ordered     bool   // by the API: reads that lag do not show it at first
 	raw         string // the status word the platform says instead of its own
 	// What its accepted release takes along of all that is attached to it.
 	takesDisks, takesIPs bool

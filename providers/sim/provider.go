@@ -12,8 +12,13 @@ import (
 	"curfew/providers"
 )
 
+// ReasonAtZero says what the simulated cloud does when nothing is left, which its world
+// decides ([Ways.ForceStop]).
+const ReasonAtZero fleet.Code = "provider.sim-at-zero"
+
 // Kind describes the simulated cloud. Its SettleTime holds for clouds whose
-// SettleLag is below it.
+// SettleLag is below it, and its BillLag, with the started hour that is settled at its
+// end, for those whose BillLag is an hour at most.
 func Kind() providers.Kind {
 	return providers.Kind{
 		Name:       "sim",
@@ -21,14 +26,17 @@ func Kind() providers.Kind {
 		DefaultURL: "sim:",
 		Capabilities: []providers.Capability{
 			providers.CanStop, providers.CanStart, providers.CanRelease,
-			providers.CanAccess, providers.CanWallet,
+			providers.CanAccess, providers.CanWallet, providers.CanBills,
 			providers.CanDisks, providers.CanSnapshots, providers.CanImages, providers.CanPublicIPs,
 			providers.CanDeleteDisk, providers.CanDeleteSnapshot, providers.CanDeleteImage, providers.CanDeletePublicIP,
-			providers.CanSaveImage,
+			providers.CanSaveImage, providers.CanStock, providers.CanOrder,
 		},
 		BillingProof: providers.ProofState,
 		SettleTime:   20 * time.Second,
+		BillLag:      2 * time.Hour,
 		Floor:        time.Second,
+		StockFloor:   time.Second,
+		AtZero:       ReasonAtZero,
 		Open:         open,
 	}
 }
@@ -76,6 +84,7 @@ var (
 	_ providers.Releaser = (*provider)(nil)
 	_ providers.Access   = (*provider)(nil)
 	_ providers.Wallet   = (*provider)(nil)
+	_ providers.Bills    = (*provider)(nil)
 )
 
 // Scopes gives one scope for each region.

@@ -11,6 +11,9 @@ import (
 // all.
 func (c *Cloud) shown(m *machine, now time.Time, prices map[string]fleet.Money) (fleet.Instance, bool) {
 	view := now.Add(-max(c.timing.SettleLag, 0))
+	if view.Before(m.added) && m.ordered {
+		return fleet.Instance{}, false
+	}
 	if view.Before(m.added) {
 		view = m.added.Add(-1) // as it was added, whatever was written in that very moment
 	}
@@ -37,6 +40,7 @@ func (c *Cloud) shown(m *machine, now time.Time, prices map[string]fleet.Money) 
 	}
 	if s.Charge == fleet.ChargePeriod {
 		i.Charge.End, i.Charge.Refundable = m.added.Add(s.EndsIn), s.Refundable
+		i.Charge.AutoRenew = s.AutoRenew.tri(fleet.Unsure)
 	}
 	i.OnStop = fleet.OnStop{EndsBilling: s.StopEndsBilling.tri(fleet.Yes), KeepsData: s.StopKeeps}
 	i.OnRelease = fleet.OnRelease{KeepsData: s.ReleaseKeeps}

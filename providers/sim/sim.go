@@ -31,7 +31,12 @@ type Timing struct {
 	DeleteTime  time.Duration `yaml:"delete_time"`  // from the accepted deletion of anything else to gone; default 5 s
 	ImageTime   time.Duration `yaml:"image_time"`   // from the accepted saving of an image to ready; default 2 m
 	SettleLag   time.Duration `yaml:"settle_lag"`   // how far lists and reads lag behind; default none
+	BillLag     time.Duration `yaml:"bill_lag"`     // from when money is taken until the bill shows it; default none
 	AutoRelease time.Duration `yaml:"auto_release"` // from stopped to released by the platform; default never
+	// StockFloor bans an account for StockBan that asks for stock again sooner than this;
+	// default never. StockBan is an hour by default.
+	StockFloor time.Duration `yaml:"stock_floor"`
+	StockBan   time.Duration `yaml:"stock_ban"`
 }
 
 // Ways are the habits in which platforms differ.
@@ -49,12 +54,15 @@ type Ways struct {
 	HidesStarts bool `yaml:"hides_starts"`
 	// HidesDetached leaves out since when a disk or an address belongs to nothing.
 	HidesDetached bool `yaml:"hides_detached"`
+	// IgnoresTokens makes two orders with one token two, unless the first's name can be
+	// read by then.
+	IgnoresTokens bool `yaml:"ignores_tokens"`
 }
 
 // Options are what a [Cloud] is made with.
 type Options struct {
 	Now  func() time.Time // required: the only clock
-	Seed uint64           // of faults that come by chance and of nothing else
+	Seed uint64           // of faults that come by chance, of the jitter of offers and of nothing else
 	Timing
 	Ways
 	Accounts []Account
@@ -70,6 +78,9 @@ type Account struct {
 	Credit   fleet.Money `yaml:"credit"`
 	// ImagePrice is what each image saved costs per hour; none is free.
 	ImagePrice fleet.Money `yaml:"image_price"`
+	// Quota is how many instances the account may hold to order one more; none is no
+	// limit.
+	Quota int `yaml:"quota"`
 }
 
 // Cloud is the simulated platform. All methods may be called from several
@@ -80,11 +91,13 @@ type Cloud struct {
 	mu       sync.Mutex
 	timing   Timing
 	ways     Ways
+	seed     uint64
 	chance   *rand.Rand
 	accounts map[string]*account
 	machines []*machine // in the order they were added, gone ones included
 	// resources are in the order they were added, gone ones included.
 	resources []*resource
+	market    []*good   // in the order they were added
 	saved     int       // images saved so far, for their ids
 	seen      time.Time // up to when the force-stop rule was applied
 
@@ -97,6 +110,10 @@ type Cloud struct {
 type account struct {
 	Account
 	topUps []topUp
+	extras []fleet.BillItem  // what was put on the bill by hand
+	placed map[string]placed // orders by their tokens
+	// asked is when stock was last asked for.
+	asked, bannedUntil time.Time
 }
 
 type topUp struct {
@@ -114,6 +131,7 @@ func New(o Options) *Cloud {
 		now:      o.Now,
 		timing:   o.Timing,
 		ways:     o.Ways,
+		seed:     o.Seed,
 		chance:   rand.New(rand.NewPCG(o.Seed, 1)),
 		accounts: map[string]*account{},
 		seen:     o.Now(),
@@ -151,7 +169,7 @@ func (c *Cloud) addAccount(a Account) error {
 			return fmt.Errorf("sim: account %s holds %s and %s; one account has one currency", a.Name, a.Cash, m)
 		}
 	}
-	c.accounts[a.Name] = &account{Account: a}
+	c.accounts[a.Name] = &account{Account: a, placed: map[string]placed{}}
 	return nil
 }
 

@@ -30,6 +30,7 @@ type Spec struct {
 	Charge     fleet.ChargeType `yaml:"charge"`     // default on-demand; a period is paid already
 	EndsIn     time.Duration    `yaml:"ends_in"`    // of a period, from now
 	Refundable fleet.Money      `yaml:"refundable"` // of a period
+	AutoRenew  Answer           `yaml:"auto_renew"` // of a period, as the platform tells: yes, no or unknown (the default)
 
 	// StopEndsBilling is what the platform says: yes (the default), no (a stopped
 	// instance costs as much as a running one) or unknown.
@@ -126,6 +127,12 @@ func (s Spec) complete(n int) (Spec, error) {
 		s.Billing = fleet.BillingPrepaid
 	default:
 		return refuse("charge %q; it is on-demand, spot or period", s.Charge)
+	}
+	switch {
+	case !s.AutoRenew.known():
+		return refuse("auto_renew %q; it is yes, no or unknown", s.AutoRenew)
+	case s.AutoRenew != "" && s.Charge != fleet.ChargePeriod:
+		return refuse("auto_renew is of a period, and the charge is %s", s.Charge)
 	}
 	if !s.StopEndsBilling.known() {
 		return refuse("stop_ends_billing %q; it is yes, no or unknown", s.StopEndsBilling)

@@ -24,6 +24,7 @@ type World struct {
 	Snapshots []Resource `yaml:"snapshots"`
 	Images    []Resource `yaml:"images"`
 	IPs       []Resource `yaml:"ips"`
+	Market    []Good     `yaml:"market"`
 }
 
 // LoadWorld reads a world file.
@@ -88,6 +89,11 @@ func (c *Cloud) Load(w World) error {
 			if _, err := c.addResource(kind, r, now); err != nil {
 				return err
 			}
+		}
+	}
+	for _, g := range w.Market {
+		if err := c.offer(g, now); err != nil {
+			return err
 		}
 	}
 	return nil

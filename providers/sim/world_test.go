@@ -22,7 +22,7 @@ func TestTheDemoWorldTellsItsStory(t *testing.T) {
 	b.must(b.Load(w))
 	b.api = b.account("lab")
 
-	if got := b.wallet(); got.Cash != fleet.CNY(86_400_000) || got.Vouchers != fleet.CNY(5_000_000) {
+	if got := b.wallet(); got.Cash != fleet.CNY(346_400_000) || got.Vouchers != fleet.CNY(5_000_000) {
 		t.Errorf("the wallet begins with %+v", got)
 	}
 	type seen struct {
@@ -92,6 +92,8 @@ func TestWorldFilesAreStrict(t *testing.T) {
 		"an unknown billing":         {"instances: [{id: a, billing: day}]\n", `billing "day"`},
 		"an unknown charge":          {"instances: [{id: a, charge: gift}]\n", `charge "gift"`},
 		"an unknown answer":          {"instances: [{id: a, stop_ends_billing: maybe}]\n", `"maybe"`},
+		"an unknown renewal":         {"instances: [{id: a, charge: period, auto_renew: maybe}]\n", `auto_renew "maybe"`},
+		"a renewal of no period":     {"instances: [{id: a, auto_renew: yes}]\n", "is of a period"},
 		"unknown keeping":            {"instances: [{id: a, stop_keeps: some}]\n", `"some"`},
 		"a negative age":             {"instances: [{id: a, age: -1h}]\n", "age is -1h"},
 		"an unknown region":          {"accounts: [{name: lab, regions: [north]}]\ninstances: [{id: a, region: west}]\n", `region "west"`},
@@ -114,6 +116,19 @@ func TestWorldFilesAreStrict(t *testing.T) {
 		"a resource's charge":        {"disks: [{id: d, charge: spot}]\n", `charge "spot"`},
 		"a resource's age":           {"disks: [{id: d, age: -1h}]\n", "age is -1h"},
 		"images of another currency": {"accounts: [{name: lab, cash: 1 CNY, image_price: 1 USD}]\n", "one currency"},
+		"an offer without an id":     {"market: [{region: north}]\n", "an offer needs an id"},
+		"an offer given twice":       {"market: [{id: g}, {id: g}]\n", "there is an offer g already"},
+		"an offer for a period":      {"market: [{id: g, charge: period}]\n", `charge "period"`},
+		"an offer's billing":         {"market: [{id: g, billing: day}]\n", `billing "day"`},
+		"an offer of less than none": {"market: [{id: g, available: -1}]\n", "fewer than none"},
+		"an offer in no region":      {"accounts: [{name: lab, regions: [north]}]\nmarket: [{id: g}]\n", `region ""`},
+		"an offer's currency":        {"market: [{id: g, price: 1 USD}]\n", "pays in CNY"},
+		"a later price's currency":   {"market: [{id: g, prices: [{at: 1m, price: 1 USD}]}]\n", "pays in CNY"},
+		"prices out of order":        {"market: [{id: g, prices: [{at: 2m}, {at: 1m}]}]\n", "not after what is before"},
+		"a window that ends first":   {"market: [{id: g, from: 2m, to: 1m}]\n", "not after its beginning"},
+		"a window before all":        {"market: [{id: g, from: -2m}]\n", "not negative"},
+		"windows that overlap":       {"market: [{id: g, to: 50m, every: 1h, jitter: 11m}]\n", "does not fit into every 1h"},
+		"windows that never close":   {"market: [{id: g, every: 1h}]\n", "does not fit"},
 		"utilisation of more":        {"instances: [{id: a, box: {gpu: [{util: \"130\"}]}}]\n", `"130"`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -27,6 +27,8 @@ type Options struct {
 	// BodyGET makes status and snapshot want a JSON body in the GET, as the manual
 	// shows it, and refuse the query that was seen to work.
 	BodyGET bool
+	// CreateObject makes create answer with an object; by default it is the bare uuid.
+	CreateObject bool
 	// StartedOnAccept sets started_at when a power-on is accepted; by default it is
 	// set when the instance runs.
 	StartedOnAccept bool
@@ -103,6 +105,7 @@ type Cloud struct {
 	problems []string
 	made     int
 	soldOut  bool
+	stock    []Stock
 	wallet   struct{ assets, accumulate, vouchers int64 }
 }
 
@@ -134,6 +137,10 @@ func New(o Options) *Cloud {
 func (c *Cloud) Add(m Machine) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.add(m)
+}
+
+func (c *Cloud) add(m Machine) string {
 	c.made++
 	now := c.o.Now()
 	def := func(s *string, v string) {
@@ -216,7 +223,8 @@ func (c *Cloud) SetWallet(assets, accumulate, vouchers int64) {
 	c.wallet.assets, c.wallet.accumulate, c.wallet.vouchers = assets, accumulate, vouchers
 }
 
-// SetSoldOut decides whether a power-on finds no card.
+// SetSoldOut decides whether a power-on or a create finds no card, whatever the stock
+// says.
 func (c *Cloud) SetSoldOut(out bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -84,6 +84,8 @@ func TestTheDoubleIsStrict(t *testing.T) {
 		{"a query on a POST", "POST", pro + "release?instance_uuid=pro-1", ``, nil, "no query"},
 		{"another key in the query", "GET", pro + "status?uuid=pro-1", ``, nil, "instance_uuid only"},
 		{"query and body together", "GET", pro + "status?instance_uuid=pro-1", `{"instance_uuid":"pro-1"}`, nil, "and in a body"},
+		{"an unknown field of a create", "POST", pro + "create", `{"payload":"gpu"}`, nil, "unknown field"},
+		{"a GET of the stock", "GET", "/api/v1/dev/machine/region/gpu_stock", ``, nil, "method must be POST"},
 		{"something in the balance's body", "POST", "/api/v1/dev/wallet/balance", `{"x":1}`, nil, "unknown field"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -117,6 +119,15 @@ func TestTheDoubleAnswersAsThePlatform(t *testing.T) {
 		{name: "a power-on without a payload", method: "POST", path: pro + "power_on", body: `{"instance_uuid":"pro-1"}`, code: "RequestParameterIsWrong"},
 		{name: "a power-on of what runs", method: "POST", path: pro + "power_on", body: `{"instance_uuid":"pro-1","payload":"gpu"}`, code: "InternalError"},
 		{name: "a release of what runs", method: "POST", path: pro + "release", body: `{"instance_uuid":"pro-1"}`, code: "InternalError"},
+		{name: "a create with what is required", method: "POST", path: pro + "create", body: `{"req_gpu_amount":1,"expand_system_disk_by_gb":0,"gpu_spec_uuid":"4090D","image_uuid":"i","cuda_v_from":118}`, code: "Success"},
+		{name: "a create of five cards", method: "POST", path: pro + "create", body: `{"req_gpu_amount":5,"expand_system_disk_by_gb":0,"gpu_spec_uuid":"4090D","image_uuid":"i","cuda_v_from":118}`, code: "RequestParameterIsWrong"},
+		{name: "a create without a disk", method: "POST", path: pro + "create", body: `{"req_gpu_amount":1,"gpu_spec_uuid":"4090D","image_uuid":"i","cuda_v_from":118}`, code: "RequestParameterIsWrong"},
+		{name: "a create by a model", method: "POST", path: pro + "create", body: `{"req_gpu_amount":1,"expand_system_disk_by_gb":0,"gpu_spec_uuid":"RTX 4090D","image_uuid":"i","cuda_v_from":118}`, code: "RequestParameterIsWrong"},
+		{name: "a create without an image", method: "POST", path: pro + "create", body: `{"req_gpu_amount":1,"expand_system_disk_by_gb":0,"gpu_spec_uuid":"4090D","image_uuid":"","cuda_v_from":118}`, code: "RequestParameterIsWrong"},
+		{name: "a create in a region of elastic deployment", method: "POST", path: pro + "create", body: `{"req_gpu_amount":1,"expand_system_disk_by_gb":0,"gpu_spec_uuid":"4090D","image_uuid":"i","cuda_v_from":118,"data_center_list":["foshanDC1"]}`, code: "RequestParameterIsWrong"},
+		{name: "a create that finds no card", method: "POST", path: pro + "create", body: `{"req_gpu_amount":1,"expand_system_disk_by_gb":0,"gpu_spec_uuid":"4090D","image_uuid":"i","cuda_v_from":118}`, code: "InternalError", before: func(c *caller) { c.SetSoldOut(true) }},
+		{name: "a stock without a region", method: "POST", path: "/api/v1/dev/machine/region/gpu_stock", body: `{}`, code: "RequestParameterIsWrong"},
+		{name: "a stock of a region nobody knows", method: "POST", path: "/api/v1/dev/machine/region/gpu_stock", body: `{"region_sign":"bj-B2"}`, code: "Success"},
 		{name: "a second power-off", method: "POST", path: pro + "power_off", body: `{"instance_uuid":"pro-1"}`, code: "InternalError",
 			before: func(c *caller) { c.call("POST", pro+"power_off", `{"instance_uuid":"pro-1"}`) }},
 	} {

@@ -58,6 +58,9 @@ var calls = map[string]call{
 	apiPrefix + "instance/pro/power_off": {http.MethodPost, (*Cloud).orderOff},
 	apiPrefix + "instance/pro/release":   {http.MethodPost, (*Cloud).orderRelease},
 	apiPrefix + "wallet/balance":         {http.MethodPost, (*Cloud).balance},
+
+	apiPrefix + "instance/pro/create":      {http.MethodPost, (*Cloud).orderNew},
+	apiPrefix + "machine/region/gpu_stock": {http.MethodPost, (*Cloud).gpuStock},
 }
 
 // ServeHTTP answers one request.
