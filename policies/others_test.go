@@ -22,6 +22,9 @@ func others(c policies.Common) []policies.Policy {
 		policies.Lifetime{Common: c, Max: time.Hour, Then: fleet.Stop},
 		policies.Orphans{Common: c, Kinds: []fleet.ThingKind{fleet.KindInstance}, UnusedFor: time.Hour},
 		policies.Expiry{Common: c, Remind: []time.Duration{2 * time.Hour, time.Hour}, KeepAlive: &policies.KeepAlive{Before: 90 * time.Minute, For: 3 * time.Minute}},
+		balanceOf(c, everyLevel()...),
+		budgetOf(c),
+		policies.Budget{Common: c, Limit: fleet.CNY(10e6), Period: policies.PerRun, At: []policies.BudgetStep{{Percent: 10, Then: policies.StopIdle}, {Percent: 100, Then: policies.StopAll}}},
 	}
 }
 
@@ -52,6 +55,9 @@ func drawOthers(t *rapid.T) policies.View {
 			}
 		}
 		drawEnds(t, i, v.Starts)
+		if mostly(t, "priced", true, false) {
+			i.Price = fleet.Price{PerHour: drawAmount(t, "price", 40e6), Source: fleet.PriceProvider}
+		}
 		if rapid.Bool().Draw(t, "open") {
 			v.Open[i.Ref] = fleet.Intent{
 				Ref: i.Ref, Boot: mostly(t, "intent boot", i.Boot, "b0"), Action: mostly(t, "intent", fleet.Stop, fleet.Release),
@@ -59,6 +65,7 @@ func drawOthers(t *rapid.T) policies.View {
 			}
 		}
 	}
+	drawMoney(t, &v)
 	return v
 }
 

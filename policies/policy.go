@@ -67,6 +67,14 @@ type View struct {
 	// not announce any more may still want to see through what it announced.
 	Open map[fleet.Ref]fleet.Intent
 
+	// Accounts are those whose money is known of, by their identity.
+	Accounts map[string]Account
+	// Spend is what is known of each budget, by the policy's name.
+	Spend map[string]Tally
+	// Standing are the findings that were told and are not over, by [fleet.Finding.Key],
+	// and when they were told.
+	Standing map[string]time.Time
+
 	// Room is an empty slice to answer in, with room or without: whoever asks about
 	// many things, a few at a time, need not make it anew each time.
 	Room []fleet.Verdict
@@ -85,11 +93,14 @@ func Sample(e fleet.Evidence) fleet.Evidence {
 	return e
 }
 
-// Things is the last good inventory. Instances and resources are asked about apart:
-// where there are some of the one, there are none of the other.
+// Things is the last good inventory. Instances, resources and accounts are asked about
+// apart: where there are some of the one, there are none of the others.
 type Things struct {
 	Scopes    []ScopeState
 	Instances []fleet.Instance
+	// Accounts are the identities of all accounts; what is known of them is in
+	// [View.Accounts].
+	Accounts []string
 	// Resources are those of whole groups: all that have one source are there, or
 	// none.
 	Resources []*fleet.Resource

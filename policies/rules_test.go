@@ -77,6 +77,16 @@ type policyYAML struct {
 		Before string `yaml:"before"`
 		For    string `yaml:"for"`
 	} `yaml:"keepalive"`
+
+	// Of balance and budget.
+	Accounts []string          `yaml:"accounts"` // it is about; all unless given
+	Levels   []levelYAML       `yaml:"levels"`
+	SpendMax string            `yaml:"spend_max"`
+	MaxAge   string            `yaml:"max_age"`
+	Limit    string            `yaml:"limit"`
+	Period   string            `yaml:"period"`
+	By       string            `yaml:"by"`
+	At       map[string]string `yaml:"at"`
 }
 
 // policy builds what a story's configuration stands for.
@@ -111,6 +121,8 @@ func (p policyYAML) policy(t *testing.T) policies.Policy {
 			Common: common, Kinds: p.kinds(fleet.KindDisk, fleet.KindPublicIP, fleet.KindInstance),
 			UnusedFor: span(t, cmp.Or(p.UnusedFor, "24h")), Then: action(t, p.Then),
 		}
+	case "balance", "budget":
+		return p.money(t, common)
 	case "expiry":
 		out := policies.Expiry{Common: common}
 		for _, d := range p.Remind {
@@ -143,6 +155,8 @@ func (p policyYAML) match(i fleet.Instance) (bool, error) {
 		return false, errors.New(p.Unreadable)
 	case len(p.Label) > 0 && slices.Contains(i.Unread, "labels"):
 		return false, errors.New("labels could not be read")
+	case len(p.Accounts) > 0 && !slices.Contains(p.Accounts, i.Ref.Account):
+		return false, nil
 	}
 	for key, value := range p.Label {
 		if i.Labels[key] != value {

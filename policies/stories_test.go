@@ -77,14 +77,17 @@ func tell(t *testing.T, w world, ps []policyYAML, moments []string) string {
 		t.Fatal(err)
 	}
 	var b strings.Builder
+	var heard chat
 	for _, moment := range moments {
 		now := clock(t, moment)
 		say := func(r fleet.Reason) string {
 			return strings.ReplaceAll(words.Reason(r, now), "\n", "\n\t")
 		}
 		v := w.at(t, now, ps)
+		v.Standing = heard.standing
 		fmt.Fprintf(&b, "at %s\n", moment)
 		var verdicts []fleet.Verdict
+		var found []fleet.Finding
 		for _, p := range ps {
 			v := v
 			if p.Closed {
@@ -107,11 +110,20 @@ func tell(t *testing.T, w world, ps []policyYAML, moments []string) string {
 				}
 				b.WriteString("\n")
 			}
+			if p.Type == "balance" || p.Type == "budget" {
+				money := aboutMoney(p.policy(t), v)
+				found = slices.Concat(found, money.Findings, r.Findings)
+				r.Findings = nil
+				for _, block := range money.Blocks {
+					fmt.Fprintf(&b, "  %s  orders are held back %s\n", block.Policy, in(block.Ref))
+				}
+			}
 			for _, f := range r.Findings {
 				fmt.Fprintf(&b, "  %s  %s  %s %s: %s\n", f.Policy, f.Ref.ID, f.Severity, f.Condition, say(f.Reason))
 			}
 			verdicts = append(verdicts, r.Verdicts...)
 		}
+		heard.hear(&b, found, now, say)
 		instances := slices.Clone(v.Things.Instances)
 		for _, r := range v.Things.Resources {
 			instances = append(instances, r.Subject())

@@ -28,11 +28,16 @@ type world struct {
 	Resources []resourceYAML `yaml:"resources"`
 	Lists     []listYAML     `yaml:"lists"`
 	Starts    []startYAML    `yaml:"starts"` // done ones
+
+	Accounts []accountYAML          `yaml:"accounts"`
+	Spend    map[string][]tallyYAML `yaml:"spend"` // by policy
 }
 
 type instanceYAML struct {
 	ID        string `yaml:"id"` // a unless given; several of one id follow each other
 	From      string `yaml:"from"`
+	Account   string `yaml:"account"` // lab unless given
+	Owner     string `yaml:"owner"`
 	State     string `yaml:"state"` // running unless given
 	Boot      string `yaml:"boot"`  // b1 unless given
 	Started   string `yaml:"started"`
@@ -296,6 +301,7 @@ func (w world) at(t *testing.T, now time.Time, ps []policyYAML) policies.View {
 		Starts: w.starts(t, now), Secured: map[fleet.Ref][]fleet.Secured{},
 	}
 	v.Things.Resources, v.Things.Lists = w.resources(t, now), w.lists(t, now)
+	w.ofMoney(t, &v)
 	for _, o := range w.Open {
 		if clock(t, o.From).After(now) {
 			continue
@@ -310,9 +316,11 @@ func (w world) at(t *testing.T, now time.Time, ps []policyYAML) policies.View {
 		if from := clock(t, i.From); from.After(now) {
 			continue
 		}
-		current[refOf(i.ID)] = fleet.Instance{
-			Price: price(t, i.Price),
-			Ref:   refOf(i.ID), Boot: bootOf(i.Boot), State: fleet.State(cmp.Or(i.State, "running")),
+		ref := refOf(i.ID)
+		ref.Account = cmp.Or(i.Account, ref.Account)
+		current[ref] = fleet.Instance{
+			Price: price(t, i.Price), AccountName: ref.Account, Owner: i.Owner,
+			Ref: ref, Boot: bootOf(i.Boot), State: fleet.State(cmp.Or(i.State, "running")),
 			StartedAt: clock(t, i.Started), GPU: fleet.GPU{Count: i.GPUs}, Protected: i.Protected,
 			OnStop: fleet.OnStop{
 				KeepsData: fleet.Keeps(cmp.Or(i.Keeps, "all")), EndsBilling: fleet.Tri(cmp.Or(i.Billing, "yes")),
