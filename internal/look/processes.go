@@ -21,6 +21,13 @@ const lookArgs = "sh -s curfew-look"
 // starts is no more a run than a look is.
 const ExportArgs = "sh -s curfew-export"
 
+// AcceptArgs is the command line of what examines and prepares a fresh machine; it is
+// left out in the same way.
+const AcceptArgs = "sh -s curfew-accept"
+
+// AcceptWords are the words of [AcceptArgs].
+func AcceptWords() []string { return strings.Fields(AcceptArgs) }
+
 // kin is what /proc/PID/stat tells of a process.
 type kin struct {
 	parent int
@@ -150,7 +157,7 @@ func looks(all map[int]string, kins map[int]kin, self, parent int) func(pid int,
 	shells := map[int]bool{self: true}
 	logins := map[int]bool{parent: true}
 	for pid, command := range all {
-		if command == lookArgs || command == ExportArgs {
+		if command == lookArgs || command == ExportArgs || command == AcceptArgs {
 			shells[pid] = true
 			logins[kins[pid].parent] = true
 		}

@@ -128,6 +128,9 @@ func tell(a answer, q question) string {
 		fmt.Fprintf(&b, "run %s from %s to %s, exit %s, pid %d, gone %v\n", r.ID, moment(r.StartedAt), moment(r.EndedAt), code, r.PID, r.PIDGone)
 	}
 	fmt.Fprintf(&b, "hold until %s\nload %g\n", moment(f.HoldUntil), f.Load1)
+	if _, asked := a["cores"]; asked {
+		fmt.Fprintf(&b, "cores %g, used for %s\n", f.Cores, f.CPUTime)
+	}
 	for _, path := range slices.Sorted(maps.Keys(f.Files)) {
 		fact := f.Files[path]
 		fmt.Fprintf(&b, "file %s: exists %v, modified %s, size %d, tail %q, error %q\n",

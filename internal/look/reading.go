@@ -48,6 +48,7 @@ func read(a answer, c clock, q question) fleet.Facts {
 	fail("hold", why)
 	f.Load1, why = readLoad(a["load"], q.cut)
 	fail("load", why)
+	f.Cores, f.CPUTime = readCores(a["cores"])
 	f.Files = readFiles(a, q)
 	if len(f.Unreadable) == 0 {
 		f.Unreadable = nil

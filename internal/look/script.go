@@ -163,6 +163,14 @@ b stat; cat /proc/[0-9]*/stat; e 0
 b btime; grep '^btime ' /proc/stat; e $?
 b load; cat /proc/loadavg; e $?
 
+b cores; c=/sys/fs/cgroup
+if command -v nproc >/dev/null; then echo "nproc $(nproc)"; fi
+if read -r l <"$c/cpu.max"; then echo "max $l"
+elif read -r l <"$c/cpu/cpu.cfs_quota_us" && read -r p <"$c/cpu/cpu.cfs_period_us"; then echo "max $l $p"; fi
+if [ -r "$c/cpu.stat" ]; then grep '^usage_usec ' "$c/cpu.stat"
+elif read -r l <"$c/cpuacct/cpuacct.usage"; then echo "usage_nsec $l"; fi
+e 0
+
 b sessions; pts=
 if [ -d /dev/pts ] && command -v stat >/dev/null; then
 	set -- /dev/pts/[0-9]*

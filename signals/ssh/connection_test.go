@@ -60,7 +60,7 @@ done`)
 		t.Fatalf("a look that broke in the middle: %v, %v", e.Facts.Unreadable, e.Reason)
 	}
 	s.SetNvidiaSMI(oneCard)
-	if e := b.look(i); !e.Facts.Reached || len(e.Facts.Unreadable) != 0 {
+	if e := b.look(i); !e.Facts.Reached || len(unreadable(e.Facts)) != 0 {
 		t.Fatalf("the next look: %v, %v", e.Facts.Unreadable, e.Reason)
 	}
 	if n := p.Taken(); n != 2 {
@@ -68,7 +68,7 @@ done`)
 	}
 
 	p.Break()
-	if e := b.look(i); !e.Facts.Reached || len(e.Facts.Unreadable) != 0 {
+	if e := b.look(i); !e.Facts.Reached || len(unreadable(e.Facts)) != 0 {
 		t.Fatalf("a look after the connection died in between: %v, %v", e.Facts.Unreadable, e.Reason)
 	}
 
