@@ -19,7 +19,6 @@ var _ ctl.API = (*App)(nil)
 
 // Limits of what people may ask.
 const (
-	longestHold      = 30 * 24 * time.Hour
 	approvalLasts    = 24 * time.Hour
 	journalByDefault = 50
 )
@@ -62,6 +61,12 @@ func (a *App) Plan(ctx context.Context) (ctl.Plan, error) {
 			out.Resources = append(out.Resources, a.planned(d))
 		}
 	}
+	for _, f := range t.findings {
+		if k := f.Ref.Kind; f.Category == fleet.CategoryMoney && (k == fleet.KindAccount || k == fleet.KindOwner || k == fleet.KindBudget) {
+			out.Findings = append(out.Findings, f)
+		}
+	}
+	out.Blocks = t.blocks
 	return out, nil
 }
 
@@ -126,10 +131,14 @@ func (a *App) List(ctx context.Context) (ctl.Listing, error) {
 	}
 	out := ctl.Listing{Now: plan.Now, Items: plan.Items, Scopes: plan.Scopes, Wallets: map[string]fleet.Wallet{}}
 	rt := a.runtime()
+	purses := a.accounts(rt, a.inv.Snapshot())
 	for _, acc := range rt.accounts {
 		entry := ctl.Account{Name: acc.cfg.Name, Provider: acc.cfg.Provider, Mode: milder(rt.cfg.Mode, acc.cfg.Mode)}
 		if p, ok := acc.opened(); ok {
 			entry.Identity = p.Identity
+			if last, ok := withMoney(&entry, purses[p.Identity]); ok { // also of before the daemon was started
+				out.Wallets[entry.Name] = fleet.Wallet{Cash: last.Cash, Vouchers: last.Vouchers}
+			}
 		}
 		out.Accounts = append(out.Accounts, entry)
 	}
@@ -186,11 +195,20 @@ func (a *App) Explain(ctx context.Context, name string) (ctl.Explanation, error)
 		return ctl.Explanation{}, err
 	}
 	out.Holds = holdsOf(holds, i.Ref)
+	if err := a.explainHold(ctx, i, &out); err != nil {
+		return ctl.Explanation{}, err
+	}
 	secured, err := a.store.Secured(ctx)
 	if err != nil {
 		return ctl.Explanation{}, err
 	}
 	out.Secured = slices.DeleteFunc(secured[i.Ref], func(s fleet.Secured) bool { return !s.Boot.Same(i.Boot) })
+	if out.Estimates, err = a.estimatesOf(ctx, i.Ref, out.Now); err != nil {
+		return ctl.Explanation{}, err
+	}
+	if out.Accepted, err = a.store.Acceptances(ctx, i.Ref, acceptancesShown); err != nil {
+		return ctl.Explanation{}, err
+	}
 	if r, ok := a.inv.Resource(i.Ref); ok {
 		out.Resource, out.SeenAt = &r.Resource, r.SeenAt
 	}
@@ -260,56 +278,6 @@ func oneCalled(name, what string, all []fleet.Instance) (fleet.Instance, error) 
 	return fleet.Instance{}, fmt.Errorf("%d are called %q; say which: %s", len(found), name, strings.Join(refs, ", "))
 }
 
-// Hold forbids acting on an instance for a time, and calls off what was
-// announced for it, in one transaction. What was requested from the platform
-// already cannot be called off, and the answer says so.
-func (a *App) Hold(ctx context.Context, r ctl.HoldRequest) (ctl.HoldAnswer, error) {
-	i, err := a.findThing(r.Name)
-	if err != nil {
-		return ctl.HoldAnswer{}, err
-	}
-	out := ctl.HoldAnswer{Ref: i.Ref}
-	err = a.store.Update(ctx, func(tx *store.Tx) error {
-		if r.Until.IsZero() {
-			return tx.EndHolds(i.Ref)
-		}
-		if !r.Until.After(tx.Now) || r.Until.After(tx.Now.Add(longestHold)) {
-			return fmt.Errorf("a hold ends in the future, and within %d days", int(longestHold.Hours()/24))
-		}
-		out.Hold = fleet.Hold{Ref: i.Ref, Until: r.Until, By: r.By, Why: r.Why}
-		if err := tx.AddHold(&out.Hold); err != nil {
-			return err
-		}
-		open, err := tx.OpenIntents()
-		if err != nil {
-			return err
-		}
-		intent, ok := find(open, func(o fleet.Intent) bool { return o.Ref == i.Ref && o.Action != fleet.Start })
-		switch {
-		case !ok:
-			return nil
-		case intent.State != fleet.IntentPending:
-			out.TooLate = &intent
-			return nil
-		}
-		out.Abandoned = &intent
-		return a.exec.Abandon(tx, &intent, fleet.Because(guard.ReasonHeld, fleet.Values{
-			"by": fleet.Text(r.By), "until": fleet.Moment(r.Until), "why": fleet.Text(r.Why),
-		}))
-	})
-	if err != nil {
-		return ctl.HoldAnswer{}, err
-	}
-	said := a.log.Info().Str("instance", i.Ref.String()).Str("by", r.By)
-	if r.Until.IsZero() {
-		said.Msg("holds ended")
-	} else {
-		said.Time("until", r.Until).Str("why", r.Why).Msg("hold")
-	}
-	nudge(a.kick)
-	return out, nil
-}
-
 // Act journals an act by hand. It skips warning, cooldown and caps, never
 // protection, hold, data rules or mode.
 func (a *App) Act(ctx context.Context, r ctl.ActRequest) (fleet.Intent, error) {
@@ -365,20 +333,27 @@ func (a *App) Act(ctx context.Context, r ctl.ActRequest) (fleet.Intent, error) {
 func (a *App) Approve(ctx context.Context, id int64, by string) (fleet.Intent, error) {
 	var i fleet.Intent
 	err := a.store.Update(ctx, func(tx *store.Tx) (err error) {
-		if i, err = tx.Intent(id); err != nil {
-			return err
-		}
-		if i.State != fleet.IntentPending {
-			return fmt.Errorf("act #%d is %s; there is nothing to approve any more", id, i.State)
-		}
-		if err := tx.Approve(store.Approval{Intent: id, By: by, At: tx.Now, Expires: tx.Now.Add(approvalLasts)}); err != nil {
-			return err
-		}
-		i.NextAt = i.Deadline
-		return tx.SaveIntent(&i, fleet.IntentPending, "approved")
+		i, err = approveIn(tx, id, by)
+		return err
 	})
 	nudge(a.kick)
 	return i, err
+}
+
+// approveIn is Approve in a given transaction.
+func approveIn(tx *store.Tx, id int64, by string) (fleet.Intent, error) {
+	i, err := tx.Intent(id)
+	if err != nil {
+		return i, err
+	}
+	if i.State != fleet.IntentPending {
+		return i, fmt.Errorf("act #%d is %s; there is nothing to approve any more", id, i.State)
+	}
+	if err := tx.Approve(store.Approval{Intent: id, By: by, At: tx.Now, Expires: tx.Now.Add(approvalLasts)}); err != nil {
+		return i, err
+	}
+	i.NextAt = i.Deadline
+	return i, tx.SaveIntent(&i, fleet.IntentPending, "approved")
 }
 
 // Journal lists the newest intents, or every step of one.
@@ -457,8 +432,8 @@ func (a *App) Forget(ctx context.Context, name string) error {
 				}
 			}
 		}
-		if configured {
-			return nil
+		if err := tx.DropHoldRequests(func(r store.HoldRequest) bool { return r.Ref.Account == k.Identity }); err != nil || configured {
+			return err
 		}
 		return tx.ForgetAccount(k.Identity)
 	})

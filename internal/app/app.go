@@ -22,7 +22,6 @@ import (
 	"curfew/internal/sched"
 	"curfew/internal/store"
 	"curfew/internal/text"
-	"curfew/notify"
 	"curfew/providers"
 )
 
@@ -48,6 +47,8 @@ type Options struct {
 	Listen func(ctx context.Context, address string) (net.Listener, error)
 	// Exporter copies data away before a release; nil is over SSH and on this machine.
 	Exporter Exporter
+	// Examiner examines machines; nil is over SSH and on this machine.
+	Examiner Examiner
 	// ReadOnly opens the state to look and plan once, without acting.
 	ReadOnly bool
 }
@@ -84,6 +85,7 @@ type App struct {
 	kick      chan struct{} // a pass is wanted
 	mail      chan struct{} // a notice was queued
 	rebuilt   chan struct{} // the configuration was swapped
+	reheard   chan struct{} // so that others are to be listened to
 
 	mu         sync.Mutex // guards what follows
 	rt         *runtime
@@ -95,6 +97,7 @@ type App struct {
 	resting    map[int64]time.Time
 	noted      map[fleet.Ref]noted
 	securing   map[fleet.Ref]bool // whose data is being secured
+	examining  map[fleet.Ref]bool // machines
 	hasSecured map[fleet.Ref]bool // of which something was secured, or is being
 	forgotten  map[string]bool    // identities of accounts to be let alone until the next reload
 	alone      bool               // there is no daemon
@@ -104,8 +107,14 @@ type App struct {
 	folding  sync.Mutex // nor do looks that are folded in
 	applying sync.Mutex // nor do those who want a pass now
 
-	door door // for pings
-	cost cost // what was last found of hidden charges
+	door    door    // for pings
+	page    door    // for people
+	pressed pressed // what is remembered of presses of buttons
+	cost    cost    // what was last found of hidden charges
+	billed  billed  // and of bills
+	tallies tallies // of budgets
+	// escalated are the notices that more people were told of, of the postman alone.
+	escalated map[int64]bool
 }
 
 // New opens the state and the configuration. Nothing is sent to any provider
@@ -117,10 +126,11 @@ func New(ctx context.Context, o Options) (*App, error) {
 	}
 	a := &App{
 		o: o, clock: o.Clock, log: o.Log, startedAt: o.Clock.Now(),
-		kick: make(chan struct{}, 1), mail: make(chan struct{}, 1), rebuilt: make(chan struct{}, 1),
-		seen: newSightings(), busy: map[int64]bool{}, resting: map[int64]time.Time{}, noted: map[fleet.Ref]noted{},
+		kick: make(chan struct{}, 1), mail: make(chan struct{}, 1), rebuilt: make(chan struct{}, 1), reheard: make(chan struct{}, 1),
+		seen: newSightings(), busy: map[int64]bool{}, resting: map[int64]time.Time{}, noted: map[fleet.Ref]noted{}, escalated: map[int64]bool{},
 		securing: map[fleet.Ref]bool{}, hasSecured: map[fleet.Ref]bool{}, forgotten: map[string]bool{},
 	}
+	a.hangDoors()
 	a.store, err = store.Open(ctx, store.Options{DSN: cfg.State, Now: o.Clock.Now, OnCommit: o.OnCommit})
 	if err != nil {
 		return nil, err
@@ -154,6 +164,9 @@ func (a *App) open(ctx context.Context, cfg *config.Config) (err error) {
 	for ref := range saved {
 		a.hasSecured[ref] = true
 	}
+	if err := a.recallWallets(ctx); err != nil {
+		return fmt.Errorf("read what wallets held: %w", err)
+	}
 	a.exec = execute.New(execute.Options{
 		Store: a.store, Now: a.clock.Now, Log: a.log, WriteTimeout: writeTimeout,
 		World: execute.World{Account: a.account, Read: a.read, Look: a.lookNow, Ask: a.askToRelease, Tell: a.tell, Heard: a.heard, Resource: a.resource, Secure: a.secureAll, Released: a.released, Closed: a.closed},
@@ -175,7 +188,7 @@ func (a *App) Run(ctx context.Context) error {
 	if err := a.wake(ctx); err != nil {
 		return err
 	}
-	if err := a.openDoor(ctx); err != nil {
+	if err := a.openDoors(ctx); err != nil {
 		return err
 	}
 	a.log.Info().Str("version", a.o.Version).Str("config", a.runtime().cfg.File).Str("mode", string(a.runtime().cfg.Mode)).
@@ -187,7 +200,7 @@ func (a *App) Run(ctx context.Context) error {
 	defer close(over)
 	ctx, stop := context.WithCancelCause(ctx)
 	var wg sync.WaitGroup
-	for _, loop := range []func(context.Context) error{a.watchers, a.passes, a.postman, a.heartbeat, a.pings} {
+	for _, loop := range []func(context.Context) error{a.watchers, a.passes, a.postman, a.heartbeat, a.keepDoors, a.listeners} {
 		wg.Go(func() {
 			if err := loop(ctx); err != nil && ctx.Err() == nil {
 				stop(err)
@@ -307,7 +320,7 @@ func (a *App) databaseIs(err error) {
 // postman empties the outbox.
 func (a *App) postman(ctx context.Context) error {
 	for {
-		next, err := a.runtime().sender.Flush(ctx)
+		next, err := a.deliver(ctx)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -319,14 +332,31 @@ func (a *App) postman(ctx context.Context) error {
 		} else {
 			nudge(a.kick) // an acceptance may have started a clock
 		}
-		wait := flushAtLeast
-		if !next.IsZero() {
-			wait = min(max(next.Sub(a.clock.Now()), time.Second), flushAtLeast)
-		}
-		if err := a.wait(ctx, wait, a.mail); err != nil {
+		if err := a.wait(ctx, a.restUntil(next), a.mail); err != nil {
 			return err
 		}
 	}
+}
+
+// deliver sends what is due, looks for other ways for what nobody takes, and says when
+// the next is due.
+func (a *App) deliver(ctx context.Context) (next time.Time, err error) {
+	if next, err = a.runtime().sender.Flush(ctx); err != nil {
+		return next, err
+	}
+	if err := a.otherWays(ctx); err != nil {
+		return next, err
+	}
+	due, err := a.store.NextDelivery(ctx, a.clock.Now())
+	return earlier(next, due), err
+}
+
+// restUntil is how long the postman rests before something that is due then.
+func (a *App) restUntil(next time.Time) time.Duration {
+	if next.IsZero() {
+		return flushAtLeast
+	}
+	return min(max(next.Sub(a.clock.Now()), time.Second), flushAtLeast)
 }
 
 // wait sleeps for d by the clock, or until it is nudged.
@@ -347,25 +377,6 @@ func (a *App) wait(ctx context.Context, d time.Duration, c <-chan struct{}) erro
 	return ctx.Err()
 }
 
-// tell queues a notice for the channels its route names, unless one with its key
-// was queued within repeat (ever, if that is zero).
-func (a *App) tell(tx *store.Tx, n notify.Notice, repeat time.Duration) error {
-	rt := a.runtime()
-	n.At = tx.Now
-	if n.Expires.IsZero() {
-		n.Expires = tx.Now.Add(expiry(n))
-	}
-	var since time.Time
-	if repeat > 0 {
-		since = tx.Now.Add(-repeat)
-	}
-	queued, err := tx.Enqueue(n, rt.addresses(n), since)
-	if err == nil && queued {
-		tx.After(func() { nudge(a.mail) })
-	}
-	return err
-}
-
 // heard waits until a channel has taken a notice, until none can any more, or until
 // the time is over.
 func (a *App) heard(ctx context.Context, key string, within time.Duration) {
@@ -375,15 +386,4 @@ func (a *App) heard(ctx context.Context, key string, within time.Duration) {
 			return
 		}
 	}
-}
-
-// expiry is how long a notice is worth telling.
-func expiry(n notify.Notice) time.Duration {
-	switch {
-	case n.Event == notify.EventPending || n.Severity == fleet.Critical:
-		return 72 * time.Hour
-	case n.Category == fleet.CategoryAct:
-		return 24 * time.Hour
-	}
-	return 6 * time.Hour
 }

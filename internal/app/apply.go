@@ -29,7 +29,7 @@ func (a *App) Alone(ctx context.Context, do func(context.Context) error) error {
 	a.mu.Lock()
 	a.alone = true
 	a.mu.Unlock()
-	return a.beside(ctx, do, a.heartbeat, a.postman)
+	return a.beside(ctx, do, a.heartbeat, a.postman, a.listeners)
 }
 
 // beside runs loops for as long as do takes. One that fails ends all.

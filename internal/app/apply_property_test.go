@@ -63,8 +63,12 @@ func TestWhatADryRunShowsIsWhatIsDone(t *testing.T) {
 		}
 	})
 	// A world in which nothing is done proves nothing.
-	for _, act := range []string{"stop instance", "release instance", "delete disk", "delete snapshot", "delete image", "delete " + string(fleet.KindPublicIP), "waits"} {
-		if seen.of[act] < worlds/50 {
+	for _, act := range []string{"stop instance", "release instance", "delete disk", "delete snapshot", "delete image", "delete " + string(fleet.KindPublicIP), "waits", "money stops idle", "money stops all"} {
+		least := worlds / 50
+		if strings.HasPrefix(act, "money") {
+			least = worlds / 100
+		}
+		if seen.of[act] < least {
 			t.Errorf("of %d worlds: %q only %d times", worlds, act, seen.of[act])
 		}
 	}
@@ -89,12 +93,23 @@ func (y *tally) add(acts, waits []string) {
 	}
 }
 
+// count counts one more of what is to happen in some worlds.
+func (y *tally) count(what string) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if y.of == nil {
+		y.of = map[string]int{}
+	}
+	y.of[what]++
+}
+
 // world is a random one, and an App over it that makes no step by itself.
 type world struct {
 	t     *testing.T
 	seed  uint64
 	clock *set
 	cloud *sim.Cloud
+	drawn map[string]sim.Spec // its instances
 	file  func(mode string) string
 	app   *App
 	tally *tally
@@ -137,7 +152,7 @@ func newWorld(t *testing.T, seed uint64, state []byte) *world {
 	t.Helper()
 	d := roll(seed)
 	w := &world{t: t, seed: seed, clock: &set{at: time.Date(2026, 3, 2, 11, 0, 0, 0, time.UTC)}}
-	w.cloud = d.cloud(w.clock.Now)
+	w.cloud, w.drawn = d.cloud(w.clock.Now), d.drawn
 	// Where accounts and policies have modes of their own a dry run of the whole file
 	// shows more.
 	path := filepath.Join(inMemory(t), "curfew.db")
@@ -226,6 +241,37 @@ func (w *world) try() {
 		}
 		at = at.Add(roundGap)
 		w.until(at)
+	}
+	w.money()
+}
+
+// money looks at what was done for the sake of money alone: it was stopped and no more,
+// after a warning that was accepted, and where only what is idle was to be stopped
+// nothing was at work, or such that nobody could tell.
+func (w *world) money() {
+	w.t.Helper()
+	is, err := w.app.store.Intents(w.t.Context(), 1000)
+	w.must(err)
+	for _, i := range is {
+		if len(i.Attempts) == 0 || slices.ContainsFunc(i.Verdicts, func(v fleet.Verdict) bool { return !v.Terms.Money }) {
+			continue
+		}
+		blind := slices.ContainsFunc(i.Verdicts, func(v fleet.Verdict) bool { return v.Blind })
+		w.tally.count(map[bool]string{true: "money stops all", false: "money stops idle"}[blind])
+		if i.Action != fleet.Stop || i.Subject.OnStop.KeepsData != fleet.KeepsAll {
+			w.t.Errorf("seed %d: for the sake of money: %s %s, of which a stop keeps %s", w.seed, i.Action, i.Ref, i.Subject.OnStop.KeepsData)
+		}
+		if i.Hurried == "" && (i.AcceptedAt.IsZero() || i.Attempts[0].StartedAt.Before(i.AcceptedAt.Add(i.Warn)) || i.Warn < 5*time.Minute) {
+			w.t.Errorf("seed %d: %s %s without its warning: accepted at %s, done at %s", w.seed, i.Action, i.Ref, i.AcceptedAt, i.Attempts[0].StartedAt)
+		}
+		s := w.drawn[i.Ref.ID]
+		b := s.Box
+		// Without cards and without a file of its own nothing shows what a process does.
+		shows := func(p sim.Process) bool { return p.To == 0 && (s.GPU.Count > 0 || s.GPU.Model != "" || p.Run != "") }
+		works := slices.ContainsFunc(b.Processes, shows) || len(b.Sessions) > 0
+		if !blind && (works || len(b.Dark)+len(b.Unreadable) > 0) {
+			w.t.Errorf("seed %d: %s was stopped as idle: %+v\n%s\n%s", w.seed, i.Ref, b, w.file("enforce"), w.journal())
+		}
 	}
 }
 

@@ -139,7 +139,7 @@ func (a *App) announce(tx *store.Tx, is []fleet.Intent, step string) error {
 		Severity: fleet.Warning, Category: fleet.CategoryAct, Subject: first.Subject, Intent: first,
 	}
 	for _, i := range is[1:] {
-		n.With = append(n.With, notify.Other{Intent: i.ID, Name: i.Subject.DisplayName(), Price: i.Subject.CostNow()})
+		n.With = append(n.With, notify.Other{Intent: i.ID, Name: i.Subject.DisplayName(), Price: i.Subject.CostNow(), Owner: i.Subject.Owner})
 	}
 	for _, v := range first.Verdicts {
 		n.Because = append(n.Because, v.Reason)

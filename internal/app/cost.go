@@ -43,6 +43,9 @@ func (a *App) Cost(ctx context.Context, q ctl.CostQuery) (ctl.CostAnswer, error)
 	out.Saved = ledger.Save(b.all, done, asked)
 	if q.Check {
 		out.Checks = b.check(rt, q.From, q.To, now)
+		if out.Bills, err = a.checkBills(ctx, rt, b, q.From, q.To, now); err != nil {
+			return ctl.CostAnswer{}, err
+		}
 	}
 	return out, nil
 }
@@ -77,7 +80,7 @@ func (a *App) readBooks(ctx context.Context, rt *runtime) (books, error) {
 	if err != nil {
 		return b, err
 	}
-	if b.wallets, err = a.store.Wallets(ctx); err != nil {
+	if b.wallets, err = a.store.Wallets(ctx, time.Time{}); err != nil {
 		return b, err
 	}
 	add := func(i fleet.Instance, kept bool) {
@@ -161,15 +164,6 @@ func (c checkers) done() []ctl.WalletCheck {
 // settlesWithin is by how much a platform may be late in taking the money for what
 // was used: those that settle whole hours take it an hour later.
 const settlesWithin = time.Hour
-
-// keepWallet remembers what a wallet held. It is no ground for anything, so a state
-// that cannot be written is said elsewhere.
-func (a *App) keepWallet(ctx context.Context, identity string, w fleet.Wallet, at time.Time) {
-	err := a.store.Update(ctx, func(tx *store.Tx) error { return tx.SaveWallet(identity, w, at) })
-	if err != nil && ctx.Err() == nil {
-		a.log.Warn().Err(err).Str("account", identity).Msg("what the wallet held is not remembered")
-	}
-}
 
 // names gives the first names of a list, and how many more there are.
 func names(all []string, most int) fleet.Values {

@@ -56,7 +56,7 @@ func (a *App) hiddenFindings(ctx context.Context, rt *runtime, now time.Time) []
 // compareWallets reads the history of everything, a thing at a time: there may be much
 // of it.
 func (a *App) compareWallets(ctx context.Context, rt *runtime, now time.Time) ([]fleet.Finding, error) {
-	wallets, err := a.store.Wallets(ctx)
+	wallets, err := a.store.Wallets(ctx, time.Time{})
 	if err != nil || len(wallets) == 0 { // then there is nothing to compare
 		return nil, err
 	}

@@ -23,6 +23,7 @@ func TestWhatNoKnownResourceExplainsIsToldOnceADay(t *testing.T) {
 		l.cloud.MustAdd(sim.Spec{ID: "works", Account: "lab", Region: "near", Price: fleet.CNY(1_000_000)})
 		l.cloud.MustAddResource(fleet.KindDisk, sim.Resource{ID: "known", Account: "lab", Region: "near", Name: "known-disk", Price: fleet.CNY(20_000)})
 		l.cloud.MustAddResource(fleet.KindDisk, sim.Resource{ID: "lost", Account: "lab", Region: "far", Price: fleet.CNY(500_000)})
+		l.cloud.Break(sim.Fault{Kind: sim.ServerError, Op: "bill"}) // nor does the bill tell
 		m := &month{lab: l, rand: rand.New(rand.NewPCG(1, 2)), began: time.Now()}
 		m.open()
 		for time.Since(m.began) < 42*time.Hour { // from eight in the morning until two in the night

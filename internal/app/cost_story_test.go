@@ -15,8 +15,8 @@ import (
 	"curfew/providers/sim"
 )
 
-// month is a cloud in which things come and go, and a daemon that does nothing but
-// poll.
+// month is a cloud in which things come and go, and a daemon that polls, reads the
+// bill, and stops what somebody asks it to.
 type month struct {
 	*lab
 	rand  *rand.Rand
@@ -47,6 +47,29 @@ func (m *month) close() {
 func (m *month) poll() {
 	m.t.Helper()
 	_ = m.app.pollOnce(m.t.Context(), m.app.runtime().accounts[0]) // faults are part of the story
+}
+
+// askToStop asks the daemon to stop an instance. It may be refused: it is stopped already,
+// or a stop is under way.
+func (m *month) askToStop(id string) {
+	_, _ = m.app.Act(m.t.Context(), ctl.ActRequest{Name: id, Action: fleet.Stop, By: "wang"})
+}
+
+// act carries on with what the daemon was asked to do.
+func (m *month) act() {
+	m.t.Helper()
+	if err := m.app.beat(m.t.Context()); err != nil {
+		m.t.Fatal(err)
+	}
+	open, err := m.app.store.OpenIntents(m.t.Context())
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	for _, i := range open {
+		if !i.NextAt.After(time.Now()) {
+			_, _ = m.app.exec.Step(m.t.Context(), i.ID) // faults are part of the story
+		}
+	}
 }
 
 // oneIn gives true once in so many times, on average.
@@ -95,6 +118,8 @@ func (m *month) happen() {
 		switch {
 		case m.oneIn(600):
 			_ = m.cloud.UserStops(id)
+		case m.oneIn(900):
+			m.askToStop(id)
 		case m.oneIn(400):
 			_ = m.cloud.UserStarts(id)
 		case m.oneIn(4000) && m.cloud.UserReleases(id) == nil:
@@ -116,8 +141,8 @@ func (m *month) happen() {
 }
 
 // The simulated cloud bills every second of a month in which instances and all that
-// hangs on them come and go, polls fail, lists come back short, and the daemon is
-// started again now and then. What the ledger says is within a thousandth of the
+// hangs on them come and go, polls fail, lists come back short, the answers to stops are
+// lost, bills fail or come late, and the daemon is started again now and then. What the ledger says is within a thousandth of the
 // bill, no thing is missing, and no day is thought to hold a hidden charge.
 func TestTheLedgerOfAMonthIsTheBillOfTheMonth(t *testing.T) {
 	if testing.Short() || worldsAtMost < 1000 {
@@ -126,12 +151,15 @@ func TestTheLedgerOfAMonthIsTheBillOfTheMonth(t *testing.T) {
 	inLab(t, func(t *testing.T) {
 		m := &month{lab: newLab(t, "stop"), rand: rand.New(rand.NewPCG(7, 11))}
 		m.cloud = sim.New(sim.Options{
-			Now: time.Now, Seed: 3, Timing: sim.Timing{SettleLag: 5 * time.Second, StopTime: 20 * time.Second},
+			Now: time.Now, Seed: 3, Timing: sim.Timing{SettleLag: 5 * time.Second, StopTime: 20 * time.Second, BillLag: 30 * time.Minute},
 			Accounts: []sim.Account{{Name: "lab", Cash: fleet.CNY(100_000_000_000), Vouchers: fleet.CNY(500_000_000)}},
 		})
+		lists := func(op string, _ fleet.Ref) bool { return op != "bill" } // whose end is told with it
 		for _, f := range []sim.Fault{
+			{Kind: sim.TimeoutAfter, Op: "stop", Chance: 0.3}, {Kind: sim.TimeoutBefore, Op: "stop", Chance: 0.2},
+			{Kind: sim.ServerError, Op: "bill", Chance: 0.2}, {Kind: sim.LateItems, Op: "bill", Chance: 0.3},
 			{Kind: sim.ServerError, Chance: 0.03}, {Kind: sim.RateLimit, Chance: 0.005}, {Kind: sim.Truncated, Chance: 0.01},
-			{Kind: sim.ShortList, Chance: 0.01}, {Kind: sim.EmptyList, Chance: 0.002},
+			{Kind: sim.ShortList, Chance: 0.01, When: lists}, {Kind: sim.EmptyList, Chance: 0.002, When: lists},
 		} {
 			m.cloud.Break(f)
 		}
@@ -151,6 +179,7 @@ func TestTheLedgerOfAMonthIsTheBillOfTheMonth(t *testing.T) {
 				continue
 			}
 			m.poll()
+			m.act()
 			if m.oneIn(3000) {
 				m.close()
 				m.down = time.Now().Add(time.Duration(1+m.rand.IntN(8)) * time.Minute)
@@ -160,10 +189,13 @@ func TestTheLedgerOfAMonthIsTheBillOfTheMonth(t *testing.T) {
 		m.cloud.Mend()
 		for range 25 {
 			m.poll()
+			m.act()
 			time.Sleep(time.Minute)
 		}
 		m.poll()
 		m.compare()
+		m.compareBills()
+		m.settled()
 		m.close()
 	})
 }
@@ -216,6 +248,60 @@ func (m *month) compare() {
 		if d.Judgement != ledger.Agrees && d.Judgement != ledger.TooEarly {
 			m.t.Errorf("%s: %s: %+v", d.Day, d.Judgement, d)
 		}
+	}
+}
+
+// compareBills holds the platform's bill, as it was read day by day, against the
+// ledger: of the days that were read again after they were complete, all is there.
+func (m *month) compareBills() {
+	m.t.Helper()
+	a, err := m.app.Cost(m.t.Context(), ctl.CostQuery{From: m.began, To: time.Now().AddDate(0, 0, -4), By: ledger.ByItem, Check: true})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	if len(a.Bills) != 1 || len(a.Bills[0].Days) < 25 {
+		m.t.Fatalf("the bill was compared on too few days: %+v", a.Bills)
+	}
+	var billed, reckoned int64
+	for _, d := range a.Bills[0].Days {
+		billed, reckoned = billed+d.Billed.Micros, reckoned+d.Reckoned.Micros
+		if d.Judgement != ledger.Agrees {
+			m.t.Errorf("the bill of %s: %s: billed %s, reckoned %s", d.Day, d.Judgement, d.Billed, d.Reckoned)
+		}
+		for _, r := range d.Rows {
+			if r.Judgement == ledger.Stranger || r.Judgement == ledger.NeverBilled && r.Reckoned.Micros > 1_000_000 {
+				m.t.Errorf("%s: %s: %s: billed %s, reckoned %s", d.Day, r.Ref.ID, r.Judgement, r.Billed, r.Reckoned)
+			}
+		}
+	}
+	m.t.Logf("%d days: billed %s, reckoned %s, off by %d ppm", len(a.Bills[0].Days), fleet.CNY(billed).Round(), fleet.CNY(reckoned).Round(), (reckoned-billed)*1_000_000/billed)
+	if abs(reckoned-billed)*1000 > billed {
+		m.t.Errorf("billed %s, reckoned %s: more than a thousandth apart", fleet.CNY(billed), fleet.CNY(reckoned))
+	}
+}
+
+// settled asks that what the daemon was asked to do came to an end, lost answers or
+// not.
+func (m *month) settled() {
+	m.t.Helper()
+	lost, stops := 0, 0
+	for _, c := range m.cloud.Calls() {
+		if c.Op == "stop" {
+			if stops++; fleet.KindOf(c.Err) == fleet.OutcomeUnknown {
+				lost++
+			}
+		}
+	}
+	m.t.Logf("%d stops were sent, the answers to %d were lost", stops, lost)
+	if lost < 10 {
+		m.t.Errorf("the answers to only %d of %d stops were lost", lost, stops)
+	}
+	open, err := m.app.store.OpenIntents(m.t.Context())
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	for _, i := range open {
+		m.t.Errorf("the stop of %s never came to an end: %s since %s, %s", i.Ref.ID, i.State, i.StartedAt, i.HeldBack.Code)
 	}
 }
 

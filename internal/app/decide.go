@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"curfew/fleet"
@@ -56,6 +57,9 @@ type desk struct {
 	secured   map[fleet.Ref][]fleet.Secured
 	left      map[fleet.Ref]fleet.Left
 	belongs   func(fleet.Instance) fleet.Belongings
+	accounts  map[string]policies.Account
+	spend     map[string]policies.Tally
+	standing  map[string]time.Time
 	sent      map[capKey]int
 	running   int // instances a percentage is of
 	there     int // resources a percentage is of
@@ -101,7 +105,22 @@ func (a *App) readDesk(ctx context.Context, rt *runtime, all observe.Snapshot, n
 		}
 	}
 	d.running, d.there = countRunning(rt, all, d.open), countThere(all, d.open)
-	return d, nil
+	d.spend = a.tally(ctx, rt, now)
+	return d, a.readMoney(ctx, rt, all, d)
+}
+
+// readMoney reads what policies see of accounts, and what was told of them.
+func (a *App) readMoney(ctx context.Context, rt *runtime, all observe.Snapshot, d *desk) error {
+	d.accounts = a.accounts(rt, all)
+	told, err := a.store.ToldKeys(ctx, standingPrefix)
+	if err != nil {
+		return err
+	}
+	d.standing = make(map[string]time.Time, len(told))
+	for key, at := range told {
+		d.standing[strings.TrimPrefix(key, standingPrefix)] = at
+	}
+	return nil
 }
 
 // countRunning counts what a share is of, without what is being acted on: that is
@@ -135,6 +154,7 @@ func (a *App) viewIn(m *mind, rt *runtime, things policies.Things, d *desk) poli
 	clear(v.Samples)
 	v.Now, v.Things, v.Grounds, v.Starts, v.Open = d.now, things, d.grounds, d.starts, d.open
 	v.Secured, v.Left, v.Belongs = d.secured, d.left, d.belongs
+	v.Accounts, v.Spend, v.Standing = d.accounts, d.spend, d.standing
 	for _, i := range things.Instances {
 		looks, runs := a.evidence(i.Ref)
 		past := func(r fleet.Run) bool { return !r.Boot.Same(i.Boot) || !rt.follows(r) }
@@ -386,6 +406,10 @@ func (a *App) askOf(tx *store.Tx, i fleet.Instance, in fleet.Intent, since time.
 		return execute.Answer{}, err
 	}
 	if d.starts, err = a.store.Starts(tx.Context()); err != nil {
+		return execute.Answer{}, err
+	}
+	d.spend = a.lastTally(rt) // to reckon it takes too long now
+	if err := a.readMoney(tx.Context(), rt, all, d); err != nil {
 		return execute.Answer{}, err
 	}
 	var m mind

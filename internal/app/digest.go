@@ -4,30 +4,57 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"time"
 
 	"curfew/fleet"
 	"curfew/internal/sched"
 	"curfew/internal/store"
+	"curfew/notify"
 	"curfew/policies"
 )
 
 const (
-	// digestKey is the digest's among the ticks, where no policy can have it: a
-	// policy's name holds no slash. What else is remembered of digests has the same
-	// key.
+	// digestKey, weeklyKey and sheetKey are the digests' among the ticks, where no policy
+	// can have them: a policy's name holds no slash. What else is remembered of each has
+	// the same key.
 	digestKey = "notify/digest"
-	// digestLate is how long after its tick a digest is still worth telling.
+	weeklyKey = "notify/weekly"
+	sheetKey  = "notify/sheet"
+	// digestLate, weeklyLate and sheetLate are how long after its tick each is still
+	// worth telling: the longer the time that it is about, the longer.
 	digestLate = 2 * time.Hour
+	weeklyLate = 24 * time.Hour
+	sheetLate  = 7 * 24 * time.Hour
 	// digestPatience is how long after a start a digest waits for every account to
 	// be read: what was known when the daemon ended is not how things stand.
 	digestPatience = 3 * time.Minute
-	// digestLasts is how long a channel may take to accept a digest.
+	// digestLasts is how long a channel may take to accept a digest, and sheetLasts a
+	// sheet: there may be one for each of many people.
 	digestLasts = 24 * time.Hour
+	sheetLasts  = 3 * 24 * time.Hour
 	// mostSkipped bounds the counting of digests that were not told.
 	mostSkipped = 10_000
 )
+
+// report is one of what is told by a schedule of its own.
+type report struct {
+	key      string
+	schedule *sched.Schedule // nil: never
+	late     time.Duration
+	lasts    time.Duration
+	write    func(ctx context.Context, rt *runtime, mark digestMark, tick, now time.Time) ([]notify.Notice, error)
+}
+
+func (a *App) reports(rt *runtime) []report {
+	n := rt.cfg.Notify
+	return []report{
+		{digestKey, n.Digest, digestLate, digestLasts, a.daily},
+		{weeklyKey, n.Weekly, weeklyLate, digestLasts, a.weekly},
+		{sheetKey, n.Sheet, sheetLate, sheetLasts, a.sheets},
+	}
+}
 
 // digestMark is what is remembered of digests beside the tick.
 type digestMark struct {
@@ -42,18 +69,30 @@ type digestMark struct {
 	Last    time.Time `json:"last,omitzero"`
 }
 
-// digest tells how everything stands, once for every tick of its schedule, and says
-// when the next tick will be. The tick and the notice are written in one
-// transaction, so a restart tells nothing twice and forgets nothing.
-func (a *App) digest(ctx context.Context, rt *runtime) (time.Time, error) {
-	s, now := rt.cfg.Notify.Digest, a.clock.Now()
-	last, mark, err := a.digested(ctx)
+// digest tells all that is due by a schedule of its own, and says when the next will be.
+func (a *App) digest(ctx context.Context, rt *runtime) (next time.Time, err error) {
+	for _, r := range a.reports(rt) {
+		at, failed := a.report(ctx, rt, r)
+		next, err = earlier(next, at), errors.Join(err, failed)
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	return next, nil
+}
+
+// report tells one of them, once for every tick of its schedule, and says when the next
+// tick will be. The tick and the notices are written in one transaction, so a restart
+// tells nothing twice and forgets nothing.
+func (a *App) report(ctx context.Context, rt *runtime, r report) (time.Time, error) {
+	s, now := r.schedule, a.clock.Now()
+	last, mark, err := a.digested(ctx, r.key)
 	if err != nil {
 		return time.Time{}, err
 	}
 	if s == nil {
 		if mark.Schedule != "" { // when it is asked for again, none was missed meanwhile
-			err = a.store.Update(ctx, func(tx *store.Tx) error { return tx.SetMeta(digestKey, "") })
+			err = a.store.Update(ctx, func(tx *store.Tx) error { return tx.SetMeta(r.key, "") })
 		}
 		return time.Time{}, err
 	}
@@ -66,9 +105,9 @@ func (a *App) digest(ctx context.Context, rt *runtime) (time.Time, error) {
 		if mark.Last.After(now) {
 			mark.Skipped, mark.Last = 0, time.Time{}
 		}
-		return s.Next(now), a.store.Update(ctx, func(tx *store.Tx) error { return markDigest(tx, s.Prev(now), mark) })
+		return s.Next(now), a.store.Update(ctx, func(tx *store.Tx) error { return markDigest(tx, r.key, s.Prev(now), mark) })
 	}
-	due := digestDue(s, last, now)
+	due := digestDue(s, last, now, r.late)
 	if due.skipped > 0 {
 		mark.Skipped, mark.Last = mark.Skipped+due.skipped, due.lastSkipped
 	}
@@ -76,30 +115,65 @@ func (a *App) digest(ctx context.Context, rt *runtime) (time.Time, error) {
 	case due.tick.IsZero() || due.tell && !a.caughtUp(rt, now):
 		return s.Next(now), nil
 	case !due.tell:
-		a.log.Warn().Time("tick", due.tick).Msg("digest skipped, its time is over; the next one says so")
-		return s.Next(now), a.store.Update(ctx, func(tx *store.Tx) error { return markDigest(tx, due.tick, mark) })
+		a.log.Warn().Time("tick", due.tick).Str("digest", r.key).Msg("digest skipped, its time is over; the next one says so")
+		return s.Next(now), a.store.Update(ctx, func(tx *store.Tx) error { return markDigest(tx, r.key, due.tick, mark) })
 	}
-	v, err := a.digestView(ctx, rt, mark, now)
+	ns, err := r.write(ctx, rt, mark, due.tick, now)
 	if err != nil {
 		return time.Time{}, err
 	}
-	n := digestOf(v)
-	n.Key = "digest|" + due.tick.UTC().Format(time.RFC3339)
-	n.Expires = now.Add(digestLasts)
-	if next := s.Next(now); !next.IsZero() && next.Before(n.Expires) {
-		n.Expires = next // which tells what is newer
+	expires := now.Add(r.lasts)
+	if next := s.Next(now); !next.IsZero() && next.Before(expires) {
+		expires = next // which tells what is newer
 	}
 	return s.Next(now), a.store.Update(ctx, func(tx *store.Tx) error {
-		if err := a.tell(tx, n, 0); err != nil {
-			return err
+		for _, n := range ns {
+			n.Expires = expires
+			if err := a.tell(tx, n, 0); err != nil {
+				return err
+			}
 		}
-		return markDigest(tx, due.tick, digestMark{Schedule: mark.Schedule, Since: now})
+		return markDigest(tx, r.key, due.tick, digestMark{Schedule: mark.Schedule, Since: now})
 	})
 }
 
-// digested reads what is remembered of digests.
-func (a *App) digested(ctx context.Context) (last time.Time, mark digestMark, err error) {
-	text, err := a.store.Meta(ctx, digestKey)
+// daily makes the digest of the day.
+func (a *App) daily(ctx context.Context, rt *runtime, mark digestMark, tick, now time.Time) ([]notify.Notice, error) {
+	v, err := a.digestView(ctx, rt, mark, now)
+	if err != nil {
+		return nil, err
+	}
+	if v.money, err = a.spent(ctx, rt, time.Time{}, v.since, now); err != nil {
+		return nil, err
+	}
+	n := digestOf(v)
+	n.Key = "digest|" + tick.UTC().Format(time.RFC3339)
+	return []notify.Notice{n}, nil
+}
+
+// weekly makes the digest of the week: of the last seven days, or of all since the last
+// one where some were not told. It compares with as long a time before.
+func (a *App) weekly(ctx context.Context, rt *runtime, mark digestMark, tick, now time.Time) ([]notify.Notice, error) {
+	week := now.In(rt.cfg.Timezone).AddDate(0, 0, -7)
+	if mark.Since.Sub(week).Abs() >= digestLate {
+		mark.Since = earlier(mark.Since, week)
+	}
+	v, err := a.digestView(ctx, rt, mark, now)
+	if err != nil {
+		return nil, err
+	}
+	v.weekly = true
+	if v.money, err = a.spent(ctx, rt, v.since.Add(-now.Sub(v.since)), v.since, now); err != nil {
+		return nil, err
+	}
+	n := digestOf(v)
+	n.Key = "weekly|" + tick.UTC().Format(time.RFC3339)
+	return []notify.Notice{n}, nil
+}
+
+// digested reads what is remembered of one kind of digest.
+func (a *App) digested(ctx context.Context, key string) (last time.Time, mark digestMark, err error) {
+	text, err := a.store.Meta(ctx, key)
 	if err != nil || text == "" {
 		return time.Time{}, digestMark{}, err
 	}
@@ -107,18 +181,18 @@ func (a *App) digested(ctx context.Context) (last time.Time, mark digestMark, er
 		return time.Time{}, digestMark{}, nil //nolint:nilerr // of another version: digests begin anew
 	}
 	ticks, err := a.store.Ticks(ctx)
-	return ticks[digestKey], mark, err
+	return ticks[key], mark, err
 }
 
-func markDigest(tx *store.Tx, tick time.Time, mark digestMark) error {
+func markDigest(tx *store.Tx, key string, tick time.Time, mark digestMark) error {
 	text, err := json.Marshal(mark)
 	if err != nil {
 		return err
 	}
-	if err := tx.Tick(digestKey, tick); err != nil {
+	if err := tx.Tick(key, tick); err != nil {
 		return err
 	}
-	return tx.SetMeta(digestKey, string(text))
+	return tx.SetMeta(key, string(text))
 }
 
 // dueDigest is what a schedule asks for now: the newest tick, whether its digest is
@@ -131,13 +205,14 @@ type dueDigest struct {
 	lastSkipped time.Time
 }
 
-// digestDue compares a schedule with the newest tick that was seen to.
-func digestDue(s *sched.Schedule, last, now time.Time) dueDigest {
+// digestDue compares a schedule with the newest tick that was seen to; late is for how
+// long after its tick one is worth telling.
+func digestDue(s *sched.Schedule, last, now time.Time, late time.Duration) dueDigest {
 	tick := s.Prev(now)
 	if tick.IsZero() || !tick.After(last) {
 		return dueDigest{}
 	}
-	due := dueDigest{tick: tick, tell: now.Sub(tick) < digestLate}
+	due := dueDigest{tick: tick, tell: now.Sub(tick) < late}
 	for t := s.Next(last); t.Before(tick) && due.skipped < mostSkipped; t = s.Next(t) {
 		due.skipped, due.lastSkipped = due.skipped+1, t
 	}
@@ -189,6 +264,16 @@ func (a *App) digestView(ctx context.Context, rt *runtime, mark digestMark, now 
 		v.things = append(v.things, digestThing{
 			Instance: d.subject, unguarded: d.unguarded, protected: p.Unreadable || !p.By.IsZero(),
 		})
+	}
+	v.advised = a.advised(rt, v.things, now)
+	v.accounts, v.budgets = t.desk.accounts, budgetsAt(budgetsOf(rt), t.desk.spend, now)
+	for _, r := range a.inv.Resources().Resources {
+		if leftOver(r, now) {
+			v.left = append(v.left, *r)
+		}
+		if r.Charge.Type == fleet.ChargePeriod {
+			v.beside = append(v.beside, digestThing{Instance: r.Subject()})
+		}
 	}
 	ended, err := a.store.LastSent(ctx, mark.Since)
 	if err != nil {

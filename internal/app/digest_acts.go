@@ -34,7 +34,7 @@ const (
 	digestNames = 6
 )
 
-// doneSection says what took effect. What it saved is not reckoned: nobody knows
+// doneSection says what took effect, and what stops saved, as an estimate: nobody knows
 // how long it would have run.
 func doneSection(s digestView) notify.Section {
 	out := notify.Section{Head: fleet.Because(digestDone, nil)}
@@ -58,10 +58,16 @@ func doneSection(s digestView) notify.Section {
 		}
 		out.Add(notify.Item{Text: fleet.Because(kind.code, v)})
 	}
-	if len(out.Items) == 0 {
-		return notify.Section{}
+	if s.money != nil {
+		out.Foot = savedLine(s.money.saved)
 	}
-	return out
+	switch {
+	case len(out.Items) > 0:
+		return out
+	case !out.Foot.IsZero(): // by stops of before
+		return notify.Section{Head: out.Foot}
+	}
+	return notify.Section{}
 }
 
 // needsSection says what waits for a person.

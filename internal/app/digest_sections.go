@@ -8,6 +8,7 @@ import (
 
 	"curfew/fleet"
 	"curfew/notify"
+	"curfew/policies"
 )
 
 // The lines of a digest.
@@ -58,6 +59,13 @@ type digestView struct {
 	open        []fleet.Intent
 	approved    map[int64]bool
 	findings    []fleet.Finding
+	advised     []digestAdvised
+	weekly      bool                        // it is about a week
+	money       *spending                   // nil: it was not reckoned
+	left        []fleet.Resource            // what nothing uses
+	beside      []digestThing               // what is billed beside instances and paid by the period
+	accounts    map[string]policies.Account // by identity
+	budgets     []digestBudgetOf            // the fullest first
 
 	byRef map[fleet.Ref]digestThing // made by digestOf
 }
@@ -71,7 +79,8 @@ type digestThing struct {
 // has nothing to say.
 func digestSections() []func(digestView) notify.Section {
 	return []func(digestView) notify.Section{
-		accountsSection, unguardedSection, doneSection, needsSection, unreadSection, stoppedSection, releasesSection,
+		accountsSection, unguardedSection, doneSection, needsSection, spentSection, walletsSection, budgetsSection,
+		adviceSection, unreadSection, stoppedSection, leftSection, releasesSection, paidSection,
 	}
 }
 
@@ -89,11 +98,7 @@ func digestOf(s digestView) notify.Notice {
 	}
 	say(digestPeriod, fleet.Values{"since": minute(s.since), "at": minute(s.at)})
 	if s.skipped > 0 {
-		v := fleet.Values{"last": minute(s.lastSkipped)}
-		if s.skipped > 1 {
-			v["more"] = fleet.Number(float64(s.skipped - 1))
-		}
-		say(digestSkipped, v)
+		n.Sections = append(n.Sections, notify.Section{Head: skippedLine(s.skipped, s.lastSkipped)})
 	}
 	running := running(s)
 	if s.dryRun && running.Count > 0 {
@@ -121,7 +126,23 @@ func digestOf(s digestView) notify.Notice {
 	default:
 		n.Reason = fleet.Because(digestNothingRuns, nil)
 	}
+	if s.weekly {
+		v := fleet.Values{"what": fleet.Nested(n.Reason)}
+		if s.money != nil && !isNothing(s.money.total) {
+			v["sum"] = fleet.Text(s.money.total.String())
+		}
+		n.Reason = fleet.Because(digestWeek, v)
+	}
 	return n
+}
+
+// skippedLine says which digests were not told.
+func skippedLine(skipped int, last time.Time) fleet.Reason {
+	v := fleet.Values{"last": minute(last)}
+	if skipped > 1 {
+		v["more"] = fleet.Number(float64(skipped - 1))
+	}
+	return fleet.Because(digestSkipped, v)
 }
 
 // running counts what costs by the hour now, or is about to.

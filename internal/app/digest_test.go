@@ -297,7 +297,7 @@ func TestADigestIsDueOnceATick(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := digestDue(s, c.last, c.now)
+			got := digestDue(s, c.last, c.now, digestLate)
 			if !got.tick.Equal(c.want.tick) || got.tell != c.want.tell || got.skipped != c.want.skipped || !got.lastSkipped.Equal(c.want.lastSkipped) {
 				t.Errorf("got %+v, want %+v", got, c.want)
 			}

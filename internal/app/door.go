@@ -10,43 +10,78 @@ import (
 	"time"
 
 	"golang.org/x/net/netutil"
+
+	"curfew/internal/config"
 )
 
-// The limits of the door for pings. It may stand open to the whole network.
+// The limits of a door. It may stand open to the whole network.
 const (
-	pingConnections = 256
-	pingHeaderTime  = 5 * time.Second
-	pingReadTime    = 15 * time.Second
-	pingWriteTime   = 30 * time.Second
-	pingIdleTime    = 30 * time.Second
-	pingHeaderBytes = 16 << 10
-	pingLastWords   = 5 * time.Second // for what is being answered when the door closes
+	doorConnections = 256
+	doorHeaderTime  = 5 * time.Second
+	doorReadTime    = 15 * time.Second
+	doorWriteTime   = 30 * time.Second
+	doorIdleTime    = 30 * time.Second
+	doorHeaderBytes = 16 << 10
+	doorLastWords   = 5 * time.Second // for what is being answered when the door closes
 )
 
-// door is where pings come in: a listener of its own, at which nothing else is
-// served. The zero value is shut.
+// door is a listener of its own at which one thing is served, and nothing else. One
+// that was only told what it is for is shut.
 type door struct {
+	key  string                                          // of the configuration, which says where
+	what string                                          // comes in
+	make func(ctx context.Context) (http.Handler, error) // once it is needed
+
 	mu      sync.Mutex
-	runs    bool         // there is a daemon to take pings
-	handler http.Handler // made once it is needed
+	runs    bool // there is a daemon behind it
+	handler http.Handler
 	server  *http.Server // nil: nobody listens
 	closing sync.WaitGroup
 	broken  chan error
 }
 
-// openDoor begins to listen for pings, if the configuration says where.
-func (a *App) openDoor(ctx context.Context) error {
-	a.door.mu.Lock()
-	a.door.runs, a.door.broken = true, make(chan error, 1)
-	a.door.mu.Unlock()
-	return a.moveDoor(ctx, "", a.runtime().cfg.Ping.Listen)
+// doors are all that there are.
+func (a *App) doors() []*door { return []*door{&a.door, &a.page} }
+
+// hangDoors says what each door is for.
+func (a *App) hangDoors() {
+	a.door.key, a.door.what, a.door.make = "ping.listen", "pings", a.pingHandler
+	a.page.key, a.page.what, a.page.make = "listen", "the page", a.pageHandler
+	for _, d := range a.doors() {
+		d.broken = make(chan error, 1)
+	}
 }
 
-// moveDoor listens for pings at another address, or no more where it is empty. The
-// new door is open before the old one shuts; where it does not open, the old one
-// stays.
-func (a *App) moveDoor(ctx context.Context, from, to string) error {
-	d := &a.door
+// openDoors begins to listen where the configuration says.
+func (a *App) openDoors(ctx context.Context) error {
+	for _, d := range a.doors() {
+		d.mu.Lock()
+		d.runs = true
+		d.mu.Unlock()
+	}
+	err := a.moveDoors(ctx, &config.Config{}, a.runtime().cfg)
+	if err != nil {
+		a.shutDoors(ctx)
+	}
+	return err
+}
+
+// moveDoors listens at other addresses, or no more where they are empty. Where one does
+// not open, all stay as they were.
+func (a *App) moveDoors(ctx context.Context, from, to *config.Config) error {
+	if err := a.moveDoor(ctx, &a.door, from.Ping.Listen, to.Ping.Listen); err != nil {
+		return err
+	}
+	err := a.moveDoor(ctx, &a.page, from.Listen, to.Listen)
+	if err != nil {
+		return errors.Join(err, a.moveDoor(ctx, &a.door, to.Ping.Listen, from.Ping.Listen))
+	}
+	return nil
+}
+
+// moveDoor listens at another address, or no more where it is empty. The new door is
+// open before the old one shuts; where it does not open, the old one stays.
+func (a *App) moveDoor(ctx context.Context, d *door, from, to string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.runs || from == to {
@@ -55,7 +90,7 @@ func (a *App) moveDoor(ctx context.Context, from, to string) error {
 	old := d.server
 	if to != "" {
 		if d.handler == nil {
-			handler, err := a.pingHandler(ctx)
+			handler, err := d.make(ctx)
 			if err != nil {
 				return err
 			}
@@ -69,10 +104,10 @@ func (a *App) moveDoor(ctx context.Context, from, to string) error {
 		}
 		l, err := listen(ctx, to)
 		if err != nil {
-			return fmt.Errorf("ping.listen %s: %w", to, err)
+			return fmt.Errorf("%s %s: %w", d.key, to, err)
 		}
 		d.serve(ctx, l)
-		a.log.Info().Str("address", l.Addr().String()).Msg("listening for pings")
+		a.log.Info().Str("address", l.Addr().String()).Msg("listening for " + d.what)
 	} else {
 		d.server = nil
 	}
@@ -82,47 +117,56 @@ func (a *App) moveDoor(ctx context.Context, from, to string) error {
 	return nil
 }
 
-// serve answers pings at a listener until the server is shut.
+// serve answers at a listener until the server is shut.
 func (d *door) serve(ctx context.Context, l net.Listener) {
 	s := &http.Server{
-		Handler: d.handler, ReadHeaderTimeout: pingHeaderTime, ReadTimeout: pingReadTime,
-		WriteTimeout: pingWriteTime, IdleTimeout: pingIdleTime, MaxHeaderBytes: pingHeaderBytes,
+		Handler: d.handler, ReadHeaderTimeout: doorHeaderTime, ReadTimeout: doorReadTime,
+		WriteTimeout: doorWriteTime, IdleTimeout: doorIdleTime, MaxHeaderBytes: doorHeaderBytes,
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 	}
 	d.server = s
 	d.closing.Go(func() {
-		if err := s.Serve(netutil.LimitListener(l, pingConnections)); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.Serve(netutil.LimitListener(l, doorConnections)); !errors.Is(err, http.ErrServerClosed) {
 			select {
-			case d.broken <- fmt.Errorf("listen for pings: %w", err):
+			case d.broken <- fmt.Errorf("listen for %s: %w", d.what, err):
 			default:
 			}
 		}
 	})
 }
 
-// pings keeps the door until ctx is done, and lets who is in it finish.
-func (a *App) pings(ctx context.Context) error {
+// keepDoors keeps the doors until ctx is done, and lets who is in them finish.
+func (a *App) keepDoors(ctx context.Context) error {
 	var err error
 	select {
 	case <-ctx.Done():
 		err = ctx.Err()
 	case err = <-a.door.broken:
+	case err = <-a.page.broken:
 	}
-	a.door.mu.Lock()
-	server := a.door.server
-	a.door.server, a.door.runs = nil, false
-	a.door.mu.Unlock()
-	if server != nil {
-		shut(ctx, server)
-	}
-	a.door.closing.Wait()
+	a.shutDoors(ctx)
 	return err
 }
 
+func (a *App) shutDoors(ctx context.Context) {
+	for _, d := range a.doors() {
+		d.mu.Lock()
+		server := d.server
+		d.server, d.runs = nil, false
+		d.mu.Unlock()
+		if server != nil {
+			d.closing.Go(func() { shut(ctx, server) })
+		}
+	}
+	for _, d := range a.doors() {
+		d.closing.Wait()
+	}
+}
+
 func shut(ctx context.Context, s *http.Server) {
-	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), pingLastWords)
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), doorLastWords)
 	defer cancel()
 	if s.Shutdown(closing) != nil {
-		_ = s.Close() // whoever is not answered by now sends the ping again
+		_ = s.Close() // whoever is not answered by now asks again
 	}
 }

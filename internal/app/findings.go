@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"curfew/fleet"
@@ -19,6 +18,9 @@ import (
 const (
 	ReasonAccountDark   fleet.Code = "app.account-dark"
 	ReasonAccountBack   fleet.Code = "app.account-back"
+	ReasonAllDark       fleet.Code = "app.all-dark"
+	ReasonAllBack       fleet.Code = "app.all-back"
+	ReasonStillSo       fleet.Code = "app.still-so"
 	ReasonChannelBroken fleet.Code = "app.channel-broken"
 	ReasonReloadFailed  fleet.Code = "app.reload-failed"
 	ReasonBlind         fleet.Code = "app.blind"
@@ -31,7 +33,7 @@ const (
 const accountDarkAfter = 5 * time.Minute
 
 // accountFindings says which accounts cannot be read.
-func accountFindings(rt *runtime, scopes []policies.ScopeState, now time.Time) []fleet.Finding {
+func accountFindings(rt *runtime, scopes []policies.ScopeState, d *desk) []fleet.Finding {
 	var out []fleet.Finding
 	for _, acc := range rt.accounts {
 		if s, ok := acc.unknown(); ok {
@@ -43,24 +45,72 @@ func accountFindings(rt *runtime, scopes []policies.ScopeState, now time.Time) [
 		if !ok || s.Failing.IsZero() {
 			continue
 		}
-		kind, _ := s.Failing.Values["kind"].Any().(string)
-		rights := kind == string(fleet.Unauthorized) || kind == string(fleet.Banned)
-		if !rights && now.Sub(s.Since) < accountDarkAfter {
-			continue
-		}
+		rights := lostRights(s)
 		severity := fleet.Warning
 		if rights {
 			severity = fleet.Critical
 		}
-		out = append(out, fleet.Finding{
+		f := fleet.Finding{
 			Ref:      fleet.Ref{Account: s.Scope.Account, Kind: fleet.KindAccount, ID: s.Scope.String()},
-			Severity: severity, Category: fleet.CategoryHealth, Condition: conditionDark, Period: s.Since.Format(time.RFC3339),
+			Severity: severity, Category: fleet.CategoryHealth, Condition: conditionDark, Standing: true,
 			Reason: fleet.Because(ReasonAccountDark, fleet.Values{
 				"account": fleet.Text(name), "since": fleet.Moment(s.Since), "why": fleet.Nested(s.Failing),
 			}),
-		})
+			Over: fleet.Because(ReasonAccountBack, fleet.Values{"account": fleet.Text(name)}),
+		}
+		// One that fails in another way now is not back.
+		if _, stands := d.standing[f.Key()]; rights || stands || d.now.Sub(s.Since) >= accountDarkAfter {
+			out = append(out, f)
+		}
 	}
-	return out
+	return append(out, allDark(rt, scopes, d)...)
+}
+
+// togetherWithin is how far apart accounts may have begun to fail of one cause.
+const togetherWithin = 2 * time.Minute
+
+// allDark says that none of several accounts can be read, for no want of rights: then
+// it is this machine that reaches nobody, or all that is between. What began at about
+// the same time is told as soon as the first of it would be.
+func allDark(rt *runtime, scopes []policies.ScopeState, d *desk) []fleet.Finding {
+	dark := map[string]bool{}
+	var first, last time.Time
+	for _, s := range scopes {
+		name, ok := rt.accountName(s.Scope.Account)
+		if !ok {
+			continue
+		}
+		if s.Failing.IsZero() || lostRights(s) {
+			return nil
+		}
+		dark[name] = true
+		first = earlier(first, s.Since)
+		if s.Since.After(last) {
+			last = s.Since
+		}
+	}
+	if len(rt.accounts) < 2 || len(dark) < len(rt.accounts) {
+		return nil
+	}
+	f := fleet.Finding{
+		Ref:      fleet.Ref{Account: ownAccount, Kind: fleet.KindAccount, ID: ownAccount},
+		Severity: fleet.Critical, Category: fleet.CategoryHealth, Condition: "all-dark", Standing: true,
+		Reason: fleet.Because(ReasonAllDark, fleet.Values{"count": fleet.Number(float64(len(dark))), "since": fleet.Moment(first)}),
+		Over:   fleet.Because(ReasonAllBack, nil),
+	}
+	if last.Sub(first) <= togetherWithin {
+		last = first
+	}
+	if _, stands := d.standing[f.Key()]; !stands && d.now.Sub(last) < accountDarkAfter {
+		return nil
+	}
+	return []fleet.Finding{f}
+}
+
+// lostRights reports whether a platform does not let the account in.
+func lostRights(s policies.ScopeState) bool {
+	kind, _ := s.Failing.Values["kind"].Any().(string)
+	return kind == string(fleet.Unauthorized) || kind == string(fleet.Banned)
 }
 
 // listFindings says which lists of resources cannot be read: what is in them is
@@ -129,64 +179,45 @@ func (rt *runtime) accountName(identity string) (string, bool) {
 	return "", false
 }
 
-// tellFindings queues what was not told yet, and says of what is over that it is.
-func (a *App) tellFindings(ctx context.Context, rt *runtime, findings []fleet.Finding) error {
-	told, err := a.store.ToldKeys(ctx, findingPrefix)
-	if err != nil {
-		return err
-	}
-	now := map[string]bool{}
-	alike := map[string][]fleet.Finding{}
-	var order []string
-	for _, f := range findings {
-		key := findingPrefix + f.Key()
-		if now[key] = true; !told[key].IsZero() {
-			continue
-		}
-		kind := fmt.Sprintf("%s|%s|%s|%s|%s", f.Policy, f.Condition, f.Severity, f.Category, f.Ref.Kind)
-		if alike[kind] == nil {
-			order = append(order, kind)
-		}
-		alike[kind] = append(alike[kind], f)
-	}
-	for _, kind := range order {
-		if err := a.tellAlike(ctx, rt, alike[kind]); err != nil {
-			return err
-		}
-	}
-	for key := range told {
-		if !now[key] && strings.Contains(key, "|"+conditionDark+"|") {
-			if err := a.tellBack(ctx, rt, key); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // toldApart is how many findings of one kind are told each by itself; more come in
 // one message.
 const toldApart = 3
 
 // tellAlike queues findings that say the same of several things.
 func (a *App) tellAlike(ctx context.Context, rt *runtime, fs []fleet.Finding) error {
+	var apart []notify.Notice
+	var advice []fleet.Reason
+	if len(fs) > toldApart {
+		advice = a.adviceTogether(ctx, rt, fs)
+	} else {
+		for _, f := range fs {
+			n := a.findingNotice(rt, f)
+			n.Because = a.periodAdvice(ctx, rt, f)
+			apart = append(apart, n)
+		}
+	}
 	return a.store.Update(ctx, func(tx *store.Tx) error {
 		if len(fs) <= toldApart {
-			for _, f := range fs {
-				if err := a.tell(tx, a.findingNotice(rt, f), 0); err != nil {
+			for k, n := range apart {
+				if fs[k].Standing {
+					n.Thread = threadOf(n.Key, tx.Now)
+				}
+				if err := a.tell(tx, n, 0); err != nil {
 					return err
 				}
 			}
 			return nil
 		}
 		n := a.findingNotice(rt, fs[0])
-		n.Reason = fleet.Because(ReasonTogether, fleet.Values{
-			"count": fleet.Number(float64(len(fs))), "why": fleet.Nested(fs[0].Reason),
-		})
+		n.Because, n.Reason = advice, allOf(fs)
+		if fs[0].Standing {
+			n.Thread = threadOf(n.Key, tx.Now)
+		}
 		for _, f := range fs[1:] {
-			subject := a.findingNotice(rt, f).Subject
-			n.With = append(n.With, notify.Other{Name: subject.DisplayName(), Price: subject.CostNow()})
-			if _, err := tx.Enqueue(notify.Notice{Key: findingPrefix + f.Key(), Event: notify.EventFinding, Reason: f.Reason}, nil, time.Time{}); err != nil {
+			one := a.findingNotice(rt, f)
+			n.With = append(n.With, other(one.Subject))
+			one.Thread = n.Thread
+			if _, err := tx.Enqueue(one, nil, time.Time{}); err != nil {
 				return err // it is told with the first, and not again
 			}
 		}
@@ -194,9 +225,19 @@ func (a *App) tellAlike(ctx context.Context, rt *runtime, fs []fleet.Finding) er
 	})
 }
 
+// allOf says of several findings what they have in common.
+func allOf(fs []fleet.Finding) fleet.Reason {
+	return fleet.Because(ReasonTogether, fleet.Values{"count": fleet.Number(float64(len(fs))), "why": fleet.Nested(fs[0].Reason)})
+}
+
+// other is a thing that a notice about another tells of too.
+func other(i fleet.Instance) notify.Other {
+	return notify.Other{Name: i.DisplayName(), Price: i.CostNow(), Owner: notify.OwnerOf(i)}
+}
+
 func (a *App) findingNotice(rt *runtime, f fleet.Finding) notify.Notice {
 	n := notify.Notice{
-		Key: findingPrefix + f.Key(), Event: notify.EventFinding, Severity: f.Severity, Category: f.Category, Reason: f.Reason,
+		Key: keyOf(f), Event: notify.EventFinding, Severity: f.Severity, Category: f.Category, Reason: f.Reason, Over: f.Over,
 		Subject: fleet.Instance{Ref: f.Ref},
 	}
 	if t, ok := a.inv.Get(f.Ref); ok {
@@ -207,39 +248,6 @@ func (a *App) findingNotice(rt *runtime, f fleet.Finding) notify.Notice {
 		n.Subject.Name = name
 	}
 	return n
-}
-
-// findingPrefix begins the keys of findings.
-const findingPrefix = "finding|"
-
-// tellBack says that an account can be read again.
-func (a *App) tellBack(ctx context.Context, rt *runtime, key string) error {
-	parts := strings.Split(key, "|")
-	if len(parts) < 3 {
-		return nil
-	}
-	ref, err := fleet.ParseRef(parts[2])
-	if err != nil {
-		return nil //nolint:nilerr // a key of an older form tells of nothing that could be over
-	}
-	name, ok := rt.accountName(ref.Account)
-	if acc, named := find(rt.accounts, func(c *account) bool { return c.cfg.Name == ref.Account }); !ok && named {
-		name, ok = acc.cfg.Name, acc.isIdentified()
-	}
-	if !ok || slices.ContainsFunc(a.inv.Scopes(), func(s policies.ScopeState) bool {
-		return s.Scope.String() == ref.ID && !s.Failing.IsZero() // in another way now
-	}) {
-		return nil
-	}
-	return a.store.Update(ctx, func(tx *store.Tx) error {
-		if err := tx.Forget(key); err != nil {
-			return err
-		}
-		return a.tell(tx, notify.Notice{
-			Event: notify.EventResolved, Severity: fleet.Info, Category: fleet.CategoryHealth,
-			Subject: fleet.Instance{Ref: ref, Name: name}, Reason: fleet.Because(ReasonAccountBack, fleet.Values{"account": fleet.Text(name)}),
-		}, 0)
-	})
 }
 
 // channelBroke tells through the other channels that one takes nothing any more.
@@ -311,7 +319,7 @@ func (a *App) reload(ctx context.Context) error {
 	if err := a.dropped(ctx, old, rt); err != nil {
 		return errors.Join(err, rt.close())
 	}
-	if err := a.moveDoor(ctx, old.cfg.Ping.Listen, cfg.Ping.Listen); err != nil {
+	if err := a.moveDoors(ctx, old.cfg, cfg); err != nil {
 		return errors.Join(err, rt.close())
 	}
 	rt.inherit(old)
@@ -324,6 +332,7 @@ func (a *App) reload(ctx context.Context) error {
 	a.inv.Limit(rt.covers)
 	a.passing.Unlock()
 	nudge(a.rebuilt)
+	nudge(a.reheard)
 	nudge(a.kick)
 	return nil
 }

@@ -35,15 +35,25 @@ func (h hurry) mark(ds []decision) {
 func (a *App) hurryUp(ctx context.Context, d decision) error {
 	return a.store.Update(ctx, func(tx *store.Tx) error {
 		row, err := tx.Intent(d.intent.ID)
-		if err != nil || row.State != fleet.IntentPending || row.Hurried != "" || row.By != execute.ByPolicy ||
-			row.Action != d.step.Action || row.Boot != d.subject.Boot {
+		if err != nil || !mayHurry(row) || row.Action != d.step.Action || row.Boot != d.subject.Boot {
 			return err
 		}
-		row.Hurried = d.hurried
-		row.AcceptedAt, row.AcceptedBy = time.Time{}, ""
-		a.log.Info().Int64("intent", row.ID).Str("instance", row.Ref.String()).Str("by", d.hurried).Msg("wanted now")
-		return a.announce(tx, []fleet.Intent{row}, "hurried")
+		return a.hurryIn(tx, row, d.hurried)
 	})
+}
+
+// mayHurry reports whether the act waits for its time, and for nobody who wants it now
+// already.
+func mayHurry(i fleet.Intent) bool {
+	return i.State == fleet.IntentPending && i.Hurried == "" && i.By == execute.ByPolicy
+}
+
+// hurryIn lets an announced act wait no longer, in a given transaction, and tells.
+func (a *App) hurryIn(tx *store.Tx, row fleet.Intent, by string) error {
+	row.Hurried = by
+	row.AcceptedAt, row.AcceptedBy = time.Time{}, ""
+	a.log.Info().Int64("intent", row.ID).Str("instance", row.Ref.String()).Str("by", by).Msg("wanted now")
+	return a.announce(tx, []fleet.Intent{row}, "hurried")
 }
 
 // slowDown gives an act the warning time back that somebody wanted to skip.

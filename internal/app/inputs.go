@@ -69,7 +69,7 @@ func holdsOf(all []fleet.Hold, ref fleet.Ref) []fleet.Hold {
 // the look that saw it, and the daemon that looked.
 func (a *App) boxHold(i fleet.Instance) time.Time {
 	if h := a.heldInside(i.Ref); h.Boot.Same(i.Boot) {
-		return h.Until
+		return h.End()
 	}
 	return time.Time{}
 }

@@ -89,7 +89,7 @@ func TestTheLastNoticeIsWaitedFor(t *testing.T) {
 						if c.kind == notify.VerdictRetry {
 							next = now().Add(time.Hour)
 						}
-						err = s.RecordDelivery(context.Background(), d, notify.Verdict{Kind: c.kind}, next, now())
+						err = s.RecordDeliveries(context.Background(), d.Channel, []notify.Outcome{{Delivery: d, Verdict: notify.Verdict{Kind: c.kind}, Next: next}}, true, now())
 					}
 					if err != nil {
 						t.Error(err)

@@ -47,6 +47,8 @@ type lab struct {
 	mu       sync.Mutex
 
 	exporter Exporter
+	examiner Examiner
+	kinds    []notify.Kind // of channels, beside the console
 
 	clock *jumping
 	wire  *wire  // where pings come in
@@ -213,8 +215,8 @@ func (l *lab) options() Options {
 		LookupEnv: func(string) (string, bool) { return "", false },
 		ReadFile:  func(string) ([]byte, error) { return []byte("a-token"), nil },
 		World:     func(string) (any, error) { return l.cloud, nil },
-		Exporter:  l.exporter,
-		OnCommit:  func(_ store.Phase, journal bool) error { return l.mayDie(journal) },
+		Exporter:  l.exporter, Examiner: l.examiner,
+		OnCommit: func(_ store.Phase, journal bool) error { return l.mayDie(journal) },
 	}
 }
 
@@ -238,7 +240,7 @@ func (l *lab) registry() config.Registry {
 		}
 		return named{p.(simulated), l.user}, nil
 	}
-	return config.Registry{Providers: []providers.Kind{told, tokened}, Channels: []notify.Kind{console.Kind()}}
+	return config.Registry{Providers: []providers.Kind{told, tokened}, Channels: append([]notify.Kind{console.Kind()}, l.kinds...)}
 }
 
 // start starts a daemon over the lab's state. It fails only where it was killed

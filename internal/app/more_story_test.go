@@ -133,7 +133,7 @@ func TestAnAnnouncementThatNoChannelTookIsMadeAgain(t *testing.T) {
 			t.Fatalf("%d deliveries wait (%v)", len(due), err)
 		}
 		for _, d := range due {
-			if err := l.app.store.RecordDelivery(t.Context(), d, notify.Verdict{Kind: notify.VerdictPermanent}, time.Time{}, time.Now()); err != nil {
+			if err := l.app.store.RecordDeliveries(t.Context(), d.Channel, []notify.Outcome{{Delivery: d, Verdict: notify.Verdict{Kind: notify.VerdictPermanent}}}, true, time.Now()); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -277,7 +277,7 @@ func (o *Opener) Channel(entry config.Channel, lang text.Language, zone *time.Lo
 		base = kind.DefaultURL
 	}
 	ch, err := kind.Open(notify.Options{
-		Name: entry.Name, BaseURL: base, Credential: credential, Settings: entry.Settings, Out: o.Out,
+		Name: entry.Name, BaseURL: base, Credential: credential, Settings: entry.Settings, Out: o.Out, Now: o.now(),
 		HTTP: &http.Client{
 			Timeout:       channelTimeout,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -285,6 +285,15 @@ func (o *Opener) Channel(entry config.Channel, lang text.Language, zone *time.Lo
 		},
 	})
 	return notify.OpenChannel{Channel: ch, Kind: kind, Renderer: render}, err
+}
+
+// Token reads what must be shown for the page; empty: nothing need be.
+func (o *Opener) Token(entry config.Web) (string, error) {
+	if entry.Token.IsZero() {
+		return "", nil
+	}
+	read, err := o.read(map[string]config.Secret{"web.token": entry.Token})
+	return read["web.token"], err
 }
 
 // read reads what a credential names, and remembers it, so that transports can

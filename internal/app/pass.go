@@ -134,6 +134,12 @@ func (a *App) pass(ctx context.Context, h hurry) (time.Time, error) {
 	a.passing.Lock()
 	defer a.passing.Unlock()
 	rt := a.runtime()
+	switch err := a.followEstimates(ctx, a.clock.Now()); {
+	case fatal(err) || ctx.Err() != nil:
+		return time.Time{}, err
+	case err != nil: // which is no ground to put off an act
+		a.log.Warn().Err(err).Msg("what became of estimates is not kept, will be tried again")
+	}
 	t, err := a.think(ctx, rt, actedOn)
 	if err != nil {
 		return time.Time{}, err

@@ -39,6 +39,7 @@ type runtime struct {
 	order    []string // channel names as in the file
 	render   *text.Renderer
 	exporter Exporter
+	token    string // of the page; empty: none is asked for
 }
 
 // account is one entry of the configuration and, once it is known who it is,
@@ -57,6 +58,8 @@ type account struct {
 
 	// Of its poll loop alone:
 	walletAt time.Time // when the wallet was last asked for
+	// billAt is when the bill was last read, and billTried when that was last tried.
+	billAt, billTried time.Time
 	// resourcesAt is when what is billed beside instances was last listed.
 	resourcesAt time.Time
 	askedAbout  map[fleet.Ref]time.Time // when each thing that the lists lack was last asked about
@@ -153,8 +156,15 @@ func (a *App) build(ctx context.Context, cfg *config.Config) (*runtime, error) {
 		if err != nil {
 			return nil, fmt.Errorf("channel %s: %w", entry.Name, err)
 		}
+		open.People = cfg.Known(entry.Type)
+		if open.Actions, err = a.actions(ctx, cfg, entry, open); err != nil {
+			return nil, fmt.Errorf("channel %s: buttons: %w", entry.Name, err)
+		}
 		rt.channels[entry.Name] = open
 		rt.order = append(rt.order, entry.Name)
+	}
+	if rt.token, err = opener.Token(cfg.Web); err != nil {
+		return nil, err
 	}
 	rt.sender = notify.NewSender(notify.SenderOptions{
 		Outbox: a.store, Channels: rt.channels, Now: a.clock.Now, Logger: a.log,
@@ -169,7 +179,7 @@ func (a *App) openAccount(ctx context.Context, cfg *config.Config, entry config.
 	if err != nil {
 		return nil, err
 	}
-	acc := &account{cfg: entry, raw: raw}
+	acc := &account{cfg: entry, raw: raw.With(providers.Owned(cfg.Owner))}
 	if len(credential) > 0 {
 		if acc.hash, err = a.credentialHash(ctx, credential); err != nil {
 			return nil, err
@@ -383,23 +393,6 @@ func (p pins) Pin(ref fleet.Ref, boot fleet.Boot, fingerprint string) (kept stri
 		return err
 	})
 	return kept, err
-}
-
-// addresses says which channels a notice goes to.
-func (rt *runtime) addresses(n notify.Notice) []store.Address {
-	var kinds []string
-	for _, name := range rt.order {
-		kinds = append(kinds, rt.channels[name].Kind.Name)
-	}
-	var to []store.Address
-	for _, name := range notify.Pick(rt.cfg.Notify.Routes, n, rt.order) {
-		entry, ok := find(rt.cfg.Notify.Channels, func(c config.Channel) bool { return c.Name == name })
-		if !ok || (n.Event != notify.EventPending && n.Event != notify.EventAsked && n.Severity.Rank() < entry.MinSeverity.Rank()) {
-			continue
-		}
-		to = append(to, store.Address{Channel: name, Opens: notify.Accepts(entry.Type, kinds)})
-	}
-	return to
 }
 
 func find[T any](in []T, is func(T) bool) (T, bool) {

@@ -161,15 +161,16 @@ func scaleLook(i fleet.Instance, k int, at time.Time) fleet.Evidence {
 	return e
 }
 
-// scaleApp opens a daemon over such a state, and looks once into all that run.
-func scaleApp(b *testing.B, path string, now time.Time) *App {
+// scaleApp opens a daemon over such a state, and looks once into all that run. It may have
+// more policies.
+func scaleApp(b *testing.B, path string, now time.Time, more string) *App {
 	b.Helper()
 	cloud := sim.New(sim.Options{Now: func() time.Time { return now }, Accounts: []sim.Account{{Name: "lab"}}})
 	registry := (&lab{cloud: cloud}).registry()
 	a, err := New(b.Context(), Options{
 		Version: "bench", Registry: registry, Clock: still{at: now}, Log: zerolog.Nop(), Out: io.Discard, Language: text.English,
 		Load: func() (*config.Config, error) {
-			return config.Parse("curfew.yaml", fmt.Appendf(nil, scaleFile, path), registry)
+			return config.Parse("curfew.yaml", fmt.Appendf(nil, scaleFile+more, path), registry)
 		},
 		LookupEnv: func(string) (string, bool) { return "", false },
 		World:     func(string) (any, error) { return cloud, nil },
@@ -219,12 +220,14 @@ const scaleStateEnv = "CURFEW_BENCH_STATE"
 
 // BenchmarkScale measures a pass over n instances and twice as many snapshots by ten
 // policies, on one core, in a process of its own.
-func BenchmarkScale(b *testing.B) {
+func BenchmarkScale(b *testing.B) { scale(b, "") }
+
+func scale(b *testing.B, more string) {
 	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	for _, n := range []int{1000, 10000, 100000} {
 		b.Run(fmt.Sprintf("instances=%d", n), func(b *testing.B) {
 			if path := os.Getenv(scaleStateEnv); path != "" {
-				benchScale(b, path, now)
+				benchScale(b, path, now, more)
 				return
 			}
 			path := filepath.Join(b.TempDir(), "curfew.db")
@@ -262,9 +265,9 @@ func readingsOf(out string) string {
 	return ""
 }
 
-func benchScale(b *testing.B, path string, now time.Time) {
+func benchScale(b *testing.B, path string, now time.Time, more string) {
 	debug.SetGCPercent(GCPercent)
-	a := scaleApp(b, path, now)
+	a := scaleApp(b, path, now, more)
 	defer benchClose(b, a)
 	for range 3 { // until nothing changes any more
 		if _, err := a.Pass(b.Context()); err != nil {
@@ -278,6 +281,12 @@ func benchScale(b *testing.B, path string, now time.Time) {
 	}
 	hourly := processorTime(b) - before
 	before = processorTime(b)
+	var tally time.Duration
+	if rt := a.runtime(); len(budgetsOf(rt)) > 0 {
+		a.tallies.of = nil
+		a.tally(b.Context(), rt, now)
+		tally, before = processorTime(b)-before, processorTime(b)
+	}
 	passes := 0
 	for b.Loop() {
 		if _, err := a.Pass(b.Context()); err != nil {
@@ -287,6 +296,9 @@ func benchScale(b *testing.B, path string, now time.Time) {
 	}
 	b.ReportMetric(float64((processorTime(b)-before).Microseconds())/1000/float64(passes), "cpu-ms")
 	b.ReportMetric(float64(hourly.Microseconds())/1000, "hourly-ms")
+	if tally > 0 {
+		b.ReportMetric(float64(tally.Microseconds())/1000, "tally-ms")
+	}
 	b.ReportMetric(peakMB(b), "peak-MB")
 }
 

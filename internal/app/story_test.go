@@ -214,7 +214,7 @@ func TestListsThatFailOrComeBackEmptyDestroyNothing(t *testing.T) {
 					t.Errorf("after the fault %d instances are known, want 2 (%v)", len(listing.Items), err)
 				}
 				if kind == sim.LostRights {
-					l.wantTold("cannot be read", 1)
+					l.wantTold("cannot be read", 3) // with reminders a quarter of an hour and an hour later
 					l.wantTold("can be read again", 1)
 				}
 			})

@@ -24,6 +24,7 @@ const askAtOnce = 64
 type thoughts struct {
 	decisions []decision // in the order of the inventory, instances first; those that were kept
 	findings  []fleet.Finding
+	blocks    []fleet.Block
 	doing     map[fleet.Ref]noted // what guarded instances do that they were not noted to do
 	next      time.Time           // when time alone may change an answer
 	desk      *desk
@@ -77,9 +78,13 @@ func (a *App) think(ctx context.Context, rt *runtime, keep func(*decision) bool)
 		maps.Copy(sum.doing, t.doing)
 		sum.next = earlier(sum.next, t.next)
 	}
-	sum.findings = append(sum.findings, accountFindings(rt, all.Scopes, d.now)...)
+	found, blocks := aboutMoney(rt, a.view(rt, policies.Things{Scopes: all.Scopes}, d), d)
+	sum.findings, sum.blocks = append(sum.findings, found...), blocks
+	sum.findings = append(sum.findings, accountFindings(rt, all.Scopes, d)...)
 	sum.findings = append(sum.findings, listFindings(rt, all.Lists, d.now)...)
 	sum.findings = append(sum.findings, a.hiddenFindings(ctx, rt, d.now)...)
+	sum.findings = append(sum.findings, a.billFindings(ctx, rt, d.now)...)
+	sum.findings = append(sum.findings, a.estimateFindings(ctx, d)...)
 	return sum, nil
 }
 

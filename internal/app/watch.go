@@ -34,12 +34,17 @@ type sightings struct {
 	holds map[fleet.Ref]store.BoxHold
 	// wallets are the last balances read, by account name.
 	wallets map[string]fleet.Wallet
+	// purses are what wallets held lately, by the account's identity. They are replaced
+	// and never changed.
+	purses map[string][]policies.Reading
+	// advice is what the looks of the present boot showed of cards and files.
+	advice trackers
 }
 
 func newSightings() sightings {
 	return sightings{
 		looks: map[fleet.Ref][]fleet.Evidence{}, runs: map[fleet.Ref][]fleet.Run{},
-		samples: map[fleet.Ref][]fleet.Evidence{}, holds: map[fleet.Ref]store.BoxHold{}, wallets: map[string]fleet.Wallet{},
+		samples: map[fleet.Ref][]fleet.Evidence{}, holds: map[fleet.Ref]store.BoxHold{}, wallets: map[string]fleet.Wallet{}, purses: map[string][]policies.Reading{}, advice: trackers{},
 	}
 }
 
@@ -94,6 +99,7 @@ func (a *App) pollOnce(ctx context.Context, acc *account) error {
 		return errors.Join(append(errs, err)...)
 	}
 	a.readWallet(ctx, acc, p)
+	a.readBill(ctx, acc, p)
 	return errors.Join(append(errs, a.readResources(ctx, acc, p))...)
 }
 
@@ -176,10 +182,7 @@ func (a *App) readWallet(ctx context.Context, acc *account, p providers.Account)
 		}
 		return
 	}
-	a.keepWallet(ctx, p.Identity, w, now)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.seen.wallets[acc.cfg.Name] = w
+	a.keepWallet(ctx, acc, p.Identity, w, now)
 }
 
 // settle reads, before the first list of an account is used, every instance
@@ -330,9 +333,10 @@ func (a *App) fold(ctx context.Context, rt *runtime, limits config.Signal, is []
 	defer a.folding.Unlock()
 	fresh := newSightings()
 	var changed []fleet.Run
-	var held []store.BoxHold
+	var held []fleet.Instance // whose hold files say something new
 	busy := map[fleet.Ref]fleet.Evidence{}
-	for _, i := range is {
+	judged := make([][]fleet.Evidence, len(is))
+	for n, i := range is {
 		patterns, rules := rt.rules(i)
 		looks, before := a.evidence(i.Ref)
 		runs := before
@@ -347,6 +351,7 @@ func (a *App) fold(ctx context.Context, rt *runtime, limits config.Signal, is []
 				continue
 			}
 			runs = signals.Follow(i.Ref, runs, e, rules)
+			judged[n] = append(judged[n], e)
 			looks = withLook(looks, e)
 			if a.speaksAgainstSecured(i.Ref, e) {
 				busy[i.Ref] = e
@@ -360,8 +365,8 @@ func (a *App) fold(ctx context.Context, rt *runtime, limits config.Signal, is []
 		}
 		fresh.looks[i.Ref], fresh.runs[i.Ref] = looks, runs
 		changed = append(changed, changedRuns(before, runs)...)
-		if h, ok := fresh.holds[i.Ref]; ok {
-			held = append(held, h)
+		if _, ok := fresh.holds[i.Ref]; ok {
+			held = append(held, i)
 		}
 	}
 	if len(changed) > 0 || len(held) > 0 || len(busy) > 0 {
@@ -369,10 +374,12 @@ func (a *App) fold(ctx context.Context, rt *runtime, limits config.Signal, is []
 			if err := a.voidSecured(tx, busy); err != nil {
 				return err
 			}
-			for _, h := range held {
-				if err := tx.SaveBoxHold(h); err != nil {
+			for _, i := range held {
+				h, err := a.holdInBox(tx, i, fresh.holds[i.Ref])
+				if err != nil {
 					return err
 				}
+				fresh.holds[i.Ref] = h
 			}
 			return tx.SaveRuns(changed)
 		}); err != nil {
@@ -385,6 +392,10 @@ func (a *App) fold(ctx context.Context, rt *runtime, limits config.Signal, is []
 	maps.Copy(a.seen.runs, fresh.runs)
 	maps.Copy(a.seen.samples, fresh.samples)
 	maps.Copy(a.seen.holds, fresh.holds)
+	for n, i := range is {
+		a.seen.advice.watch(rt, i, judged[n])
+	}
+	a.seen.advice.forget(a.clock.Now())
 	return nil
 }
 

@@ -21,9 +21,15 @@ const (
 )
 
 // dice draws a random world, always the same one of a seed.
-type dice struct{ *rand.Rand }
+type dice struct {
+	*rand.Rand
+	purse *rand.Rand          // what is drawn of money is drawn apart
+	drawn map[string]sim.Spec // the instances, by their id
+}
 
-func roll(seed uint64) dice { return dice{rand.New(rand.NewPCG(seed, 1))} }
+func roll(seed uint64) dice {
+	return dice{rand.New(rand.NewPCG(seed, 1)), rand.New(rand.NewPCG(seed, 2)), map[string]sim.Spec{}}
+}
 
 // one in n.
 func (d dice) one(n int) bool { return d.IntN(n) == 0 }
@@ -158,6 +164,7 @@ func (d dice) instance(n int) sim.Spec {
 		}
 		s.Box.Sessions = []sim.Session{keys}
 	}
+	d.drawn[s.ID] = s
 	return s
 }
 
@@ -212,6 +219,11 @@ func (d dice) file(state string, modes bool) func(mode string) string {
 	for n := range 2 + d.IntN(5) {
 		fmt.Fprintf(&b, "  - {name: p%d, %s}\n", n, d.policy(modes))
 	}
+	for n, money := range []string{"balance", "budget"} {
+		if m := (dice{Rand: d.purse}); m.one(3) {
+			fmt.Fprintf(&b, "  - {name: m%d, type: %s, %s}\n", n, money, m.money(money, modes))
+		}
+	}
 	return func(mode string) string { return "mode: " + mode + "\n" + b.String() }
 }
 
@@ -259,6 +271,26 @@ func (d dice) policy(modes bool) string {
 			"kinds: "+pick(d, "[disks]", "[ips]", "[disks, ips]", "[disks, ips, stopped]"))
 	}
 	return "type: " + kind + ", match: " + match + ", " + strings.Join(more, ", ")
+}
+
+// money draws a policy about money. 1000 CNY are in the wallet, and nothing comes near a
+// level or a limit while the world lives.
+func (d dice) money(kind string, modes bool) string {
+	more := []string{
+		"match: " + pick(d, "all", "all", "all", `{name: "exp-*"}`, "{account: lab}", "{account: east}"),
+		fmt.Sprintf("warn: {stop: %dm}", 5+d.IntN(4)*5),
+	}
+	if modes && d.one(3) {
+		more = append(more, "mode: dry-run")
+	}
+	then := pick(d, "stop-idle", "stop-idle", "stop-all", "warn")
+	if kind == "balance" {
+		level := pick(d, "below: 3000 CNY", "below: 3000 CNY", "below: 100 CNY", "runway: 100000h")
+		more = append(more, "max_age: 240h", "levels: [{"+level+", then: "+then+"}]")
+	} else {
+		more = append(more, "period: "+pick(d, "month", "month, by: owner", "month, by: account", "run"), "limit: "+pick(d, "0.01 CNY", "0.01 CNY", "100000 CNY"), "at: {100%: "+then+"}")
+	}
+	return strings.Join(more, ", ")
 }
 
 func hours(d time.Duration) string { return fmt.Sprintf("%dh", int(d.Hours())) }

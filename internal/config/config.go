@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"curfew/fleet"
+	"curfew/internal/advice"
 	"curfew/internal/text"
 	"curfew/notify"
 	"curfew/providers"
@@ -43,14 +44,26 @@ type Config struct {
 	Accounts []Account
 	Signals  []Signal
 	Ping     Ping
+	// Listen is where the page is served, on which people answer announcements; empty:
+	// nowhere.
+	Listen string
+	Web    Web
 	// PublicURL is where people and instances reach this curfew; empty: not said.
 	PublicURL string
 	Protect   Protect
-	Caps      Caps
-	Policies  []Policy
-	Notify    Notify
+	// People are those who use machines, for messages and budgets.
+	People []Person
+	Caps   Caps
+	// Hold is how long people may hold things without anybody else's yes.
+	Hold     HoldLimits
+	Policies []Policy
+	Notify   Notify
+	// Advice says from when on the digest tells what a run could do better.
+	Advice advice.Limits
 	// Rates are prices that no account tells, for curfew estimate.
 	Rates Rates
+	// Accept says what a fresh machine must come up to, for curfew accept.
+	Accept Acceptance
 }
 
 // Ping is the listener for pings.

@@ -25,11 +25,11 @@ func registry() Registry {
 	return Registry{
 		Providers: []providers.Kind{
 			{Name: "autodl", Credentials: []string{"token"}, Floor: 20 * time.Second, AutoRelease: 15 * 24 * time.Hour,
-				Capabilities: []providers.Capability{providers.CanStop, providers.CanStart, providers.CanRelease}},
+				Capabilities: []providers.Capability{providers.CanStop, providers.CanStart, providers.CanRelease, providers.CanWallet}},
 			{Name: "aliyun", Credentials: []string{"access_key_id", "access_key_secret"},
 				Capabilities: []providers.Capability{providers.CanStop, providers.CanRelease, providers.CanDisks, providers.CanDeleteDisk, providers.CanSnapshots, providers.CanDeleteSnapshot}},
 			{Name: "podsonly", Credentials: []string{"token"}, Capabilities: []providers.Capability{providers.CanRelease}},
-			{Name: "sim", Capabilities: []providers.Capability{providers.CanStop, providers.CanRelease, providers.CanDeleteDisk, providers.CanDeleteSnapshot, providers.CanDeleteImage, providers.CanDeletePublicIP,
+			{Name: "sim", Capabilities: []providers.Capability{providers.CanStop, providers.CanRelease, providers.CanWallet, providers.CanDeleteDisk, providers.CanDeleteSnapshot, providers.CanDeleteImage, providers.CanDeletePublicIP,
 				providers.CanDisks, providers.CanSnapshots, providers.CanImages, providers.CanPublicIPs, providers.CanSaveImage}},
 			{Name: "machines", Capabilities: []providers.Capability{providers.CanStop}},
 		},
@@ -112,12 +112,12 @@ func TestTheDesignsFile(t *testing.T) {
 	if c.Caps != wantCaps {
 		t.Errorf("caps = %+v", c.Caps)
 	}
-	if c.Ping.Listen != "0.0.0.0:8421" || c.PublicURL != "https://curfew.lab.example" {
+	if c.Ping.Listen != "0.0.0.0:8421" || c.PublicURL != "https://curfew.lab.example" || c.Listen != "127.0.0.1:8420" {
 		t.Errorf("pings: %+v, %s", c.Ping, c.PublicURL)
 	}
 	a := c.Accounts[0]
 	want := Account{
-		Pos: Pos{8, 5}, Name: "autodl-lab", Provider: "autodl", BaseURL: "https://api.autodl.com",
+		Pos: Pos{9, 5}, Name: "autodl-lab", Provider: "autodl", BaseURL: "https://api.autodl.com",
 		Credential: map[string]Secret{"token": {from: secretEnv, name: "AUTODL_TOKEN"}},
 		Poll:       time.Minute, PerMinute: 20, PerDay: 10000,
 		Prices: map[string]fleet.Money{"RTX 4090": fleet.CNY(1_980_000)}, Mode: fleet.Enforce,
@@ -125,7 +125,7 @@ func TestTheDesignsFile(t *testing.T) {
 	if diff := cmp.Diff(want, a, cmp.AllowUnexported(Secret{})); diff != "" {
 		t.Errorf("account (-want +got):\n%s", diff)
 	}
-	s := Signal{Pos: Pos{16, 5}, Type: "ssh", Key: Secret{from: secretFile, name: "/etc/curfew/id_ed25519"},
+	s := Signal{Pos: Pos{17, 5}, Type: "ssh", Key: Secret{from: secretFile, name: "/etc/curfew/id_ed25519"},
 		Every: 30 * time.Second, Timeout: 10 * time.Second, Limits: signals.Limits{BusyAbove: 5, SessionIdleMax: 30 * time.Minute}}
 	if diff := cmp.Diff([]Signal{s}, c.Signals, cmp.AllowUnexported(Secret{})); diff != "" {
 		t.Errorf("signals (-want +got):\n%s", diff)

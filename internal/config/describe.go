@@ -15,7 +15,16 @@ func describe() map[string]string {
 		"language":   "Language of messages and commands; from LANG where nothing is said.",
 		"state":      "Where curfew remembers: sqlite: and a path. The socket of the commands lies beside it.",
 		"history":    "How long what was seen is kept; 1d at least.",
-		"public_url": "Where curfew is reached from outside. curfew ping-url begins with it.",
+		"public_url": "Where curfew is reached from outside. curfew ping-url begins with it, and so do links in messages.",
+
+		"hold":           "How long people may hold a thing without somebody else's yes; without it there is no limit.",
+		"hold.max":       "Of one hold. What is asked for beyond it waits for curfew approve hold:ID, for 24h.",
+		"hold.total":     "Of all holds of one run, or of one boot where there is no run.",
+		"people":         "Who uses machines. What is theirs is told to them, and budgets are counted by them.",
+		"people.owner":   "What you call the person; also the value of the label owner where the platform has labels.",
+		"people.names":   "Patterns of the names of what is theirs, such as wang-*.",
+		"people.labels":  "Labels of what is theirs.",
+		"people.unowned": "What is nobody's is told to this person.",
 
 		"accounts":                               "The accounts that are watched.",
 		"accounts.name":                          "What you call it.",
@@ -68,6 +77,10 @@ func describe() map[string]string {
 		"signals.busy_above":       "From this GPU utilisation on it is busy. Of prometheus: the figure above which it is busy, a plain number.",
 		"signals.session_idle_max": "A terminal counts as work until it had no input for this long.",
 
+		"listen":    "Where the page is served on which people answer announcements: 127.0.0.1:8420 is this machine alone. Without it nobody listens.",
+		"web":       "How the page is served.",
+		"web.token": "Must be shown for whatever is served but the pages of links in messages. Required where other machines reach listen.",
+
 		"ping":        "Pings by which runs tell of themselves. Without it nobody listens.",
 		"ping.listen": "Where pings come in, and nothing else: 0.0.0.0:8421 is every address of this machine.",
 
@@ -97,7 +110,7 @@ func describe() map[string]string {
 
 		"policies":                      "What is decided. Each type has keys of its own.",
 		"policies.name":                 "What you call it.",
-		"policies.type":                 "What it goes by: the end of a run, a time of rest, a time of day, an age, what is left over, what ends by itself.",
+		"policies.type":                 "What it goes by: the end of a run, a time of rest, a time of day, an age, what is left over, what ends by itself, what is left in a wallet, what was spent.",
 		"policies.match":                "Which instances or other things it is about; all is every one. Every key given must hold.",
 		"policies.match.account":        "Names of accounts.",
 		"policies.match.provider":       "Platforms.",
@@ -166,6 +179,17 @@ func describe() map[string]string {
 		"policies.wait_max":             "Counted from the tick: wait gives up then, force acts.",
 		"policies.holidays":             "Dates whose ticks are left out, on the calendar of timezone.",
 		"policies.max":                  "How long it may be up since it was last started.",
+		"policies.levels":               "Of balance: thresholds of a wallet, cash and vouchers together.",
+		"policies.levels.below":         "It stands when less than this is left, and until a tenth more is.",
+		"policies.levels.runway":        "It stands when what is left lasts for less than this at the present cost by the hour, and until it lasts for a quarter more.",
+		"policies.levels.then":          "What is done: people are told, orders are held back too, what a fresh look shows idle is stopped too, or all that runs is. Never a stop that loses data.",
+		"policies.levels.severity":      "How loudly; critical for what stops, else warning.",
+		"policies.spend_max":            "Of balance: what may leave a wallet within 24h before people are told, top-ups or not.",
+		"policies.max_age":              "Of balance: a wallet that was not read for this long is unknown, and stops nothing; 10m at least, and two polls.",
+		"policies.limit":                "Of budget: how much may be spent in the period. Other currencies do not count.",
+		"policies.period":               "Of budget: a day, week or month on the calendar of timezone, or each run.",
+		"policies.by":                   "Of budget: what the limit is for, each by itself; everything together where nothing is said.",
+		"policies.at":                   "Of budget: what is done when shares of the limit are reached, such as {80%: warn, 100%: stop-idle}.",
 
 		"exec": "What curfew exec does with the machine it runs in when its command has ended. Its keys are those of a training policy.",
 
@@ -211,13 +235,60 @@ func describe() map[string]string {
 		"rates.public_ip.as_of":        "The day on which this price was read; the quote's where nothing is said.",
 		"rates.public_ip.source":       "Where this price was read; the quote's where nothing is said.",
 
+		"accept":                   "What a fresh machine must come up to, for curfew accept; without it the defaults hold.",
+		"accept.cuda":              "The version of CUDA that the driver must be good for, such as 12.4. An older major version fails, an older minor one is a warning.",
+		"accept.allreduce":         "How fast several cards must add up what they hold: bus bandwidth as nccl-tests reckons it.",
+		"accept.allreduce.fail":    "Less than this fails.",
+		"accept.allreduce.warn":    "Less than this is a warning.",
+		"accept.shm":               "What /dev/shm must hold where there are several cards.",
+		"accept.disk":              "How fast the disk must be written to, past the cache.",
+		"accept.disk.path":         "Where; the home directory where nothing is said. 1 GiB is written at most, and nothing is left.",
+		"accept.disk.at_least":     "Less than this fails.",
+		"accept.network":           "How fast must be downloaded; without it nothing is.",
+		"accept.network.url":       "What is downloaded, for 15s and 256 MiB at most.",
+		"accept.network.at_least":  "Less than this fails.",
+		"accept.cpu":               "How many CPU cores there must be, by a container's quota too.",
+		"accept.memory":            "How much memory there must be, by a container's limit too.",
+		"accept.free":              "How much must be free on the disk.",
+		"accept.spread":            "By how much clocks and speed of the cards may differ under load before that is a warning.",
+		"accept.require":           "Checks that fail where nothing could be read; all others are only unknown then.",
+		"accept.off":               "Checks that are left out.",
+		"accept.timeout":           "How long the examination may take.",
+		"accept.bootstrap":         "The script that prepares a machine before it is examined, once in each boot.",
+		"accept.bootstrap.run":     "The script itself, for sh or bash, with the instance's values in it, such as {{.Name}}.",
+		"accept.bootstrap.file":    "The file that holds it, instead of run.",
+		"accept.bootstrap.secrets": "Environment variables of the script, each a secret. They are in no command line and in no log.",
+		"accept.bootstrap.timeout": "How long it may take.",
+
+		"advice":                   "From when on the digest says what a run could do better. Nothing is ever done on it; off tells none.",
+		"advice.underused":         "When cards count as waiting while a run is on; off tells nothing of cards.",
+		"advice.underused.below":   "The mean utilisation of the cards below which they wait.",
+		"advice.underused.for":     "Over how long that mean is taken, in steps of 5m; 24h at most.",
+		"advice.underused.swing":   "By how many points 5-minute means must go up and down for a card to look shared or throttled; off never says so.",
+		"advice.underused.cpu_for": "How long only the processor must have worked before a start without GPU is suggested, where the platform has it; 24h at most.",
+		"advice.stalled":           "How long the files under success and log may stay as they are while the instance is at work.",
+
 		"notify":                       "Who is told, and how.",
-		"notify.digest":                "When people are told how everything stands, such as \"0 9 * * *\".",
+		"notify.group":                 "How findings of one account are gathered into one message; off tells each by itself.",
+		"notify.group.wait":            "How long the first waits for others; what is critical waits a third of it.",
+		"notify.group.interval":        "How long after a message more of its group are told; what is critical after a fifth of it.",
+		"notify.quiet_hours":           "The hours in which only announcements, what is critical and money are told; the rest is told in one message at their end.",
+		"notify.quiet_hours.from":      "When they begin, such as \"23:00\".",
+		"notify.quiet_hours.to":        "When they end, such as \"08:00\".",
+		"notify.routes.fallback":       "Channels that are asked one after the other where none of to takes a notice.",
+		"notify.routes.escalate":       "Who else is told of what is critical, lasts and nobody answered with curfew ack.",
+		"notify.routes.escalate.after": "How long after it was told.",
+		"notify.routes.escalate.to":    "The channels.",
+		"notify.digest":                "When people are told how everything stands, such as \"0 9 * * *\": each day, or as the keys say.",
+		"notify.digest.daily":          "When they are told how everything stands, and what it cost since the last time.",
+		"notify.digest.weekly":         "When they are told how the week was, and the one before.",
+		"notify.digest.sheet":          "When each person is told what theirs cost in the month before; at most once a month makes sense.",
 		"notify.channels":              "Where people are told. Each type has credentials and settings of its own.",
 		"notify.channels.name":         "What you call it.",
 		"notify.channels.type":         "The kind of channel.",
 		"notify.channels.base_url":     "Another address of the service.",
 		"notify.channels.language":     "Language of its messages; the file's where nothing is said.",
+		"notify.channels.users":        "Of slack and telegram: the ids of those who may press buttons. Without them messages have none.",
 		"notify.channels.min_severity": "Nothing below it is sent here, except announcements of acts.",
 		"notify.routes":                "Which channels a notice goes to: the first route that takes it is the only one. Without routes everything goes to every channel.",
 		"notify.routes.category":       "What it takes; everything where nothing is said.",
@@ -238,6 +309,9 @@ func described(texts map[string]string, path string) string {
 		if rest, ok := strings.CutPrefix(path, kept); ok {
 			return texts["rates.disk."+rest]
 		}
+	}
+	if _, ok := strings.CutPrefix(path, "people."); ok {
+		return "What a channel of this type knows the person by, so that they are mentioned."
 	}
 	if rest, ok := strings.CutPrefix(path, "exec."); ok {
 		return texts["policies."+rest]

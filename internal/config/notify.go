@@ -2,8 +2,8 @@ package config
 
 import (
 	"fmt"
-	"slices"
 	"strings"
+	"time"
 
 	"curfew/fleet"
 	"curfew/internal/sched"
@@ -16,8 +16,13 @@ type Notify struct {
 	Channels []Channel
 	// Routes is one route to every channel where the file names none.
 	Routes []notify.Route
-	// Digest is when people are told how everything stands; nil is never.
-	Digest *sched.Schedule
+	// Digest is when people are told how everything stands, Weekly when how the week was,
+	// and Sheet when each is told what theirs cost in the month before; nil is never.
+	Digest, Weekly, Sheet *sched.Schedule
+	// Pace is how findings of one group are told, and Quiet when only what cannot wait
+	// is.
+	Pace  notify.Pace
+	Quiet notify.QuietHours
 }
 
 // Channel is one entry of notify.channels.
@@ -30,6 +35,8 @@ type Channel struct {
 	BaseURL     string        // empty: the kind's own
 	Language    text.Language // empty: the file's
 	MinSeverity fleet.Severity
+	// Users are the ids of those who may press buttons; none: there are no buttons.
+	Users []string
 }
 
 func (r *reader) notify(n node) {
@@ -42,7 +49,8 @@ func (r *reader) notify(n node) {
 	}
 	r.routes(m.take("routes"))
 	r.digest(m.take("digest"))
-	m.notYet("quiet_hours", "fallback")
+	r.pace(m.take("group"))
+	r.quiet(m.take("quiet_hours"))
 	m.done()
 }
 
@@ -67,8 +75,11 @@ func (r *reader) channel(m *mapping, seen map[string]string) {
 			c.Credential[key] = s
 		}
 	}
-	m.asked.needOneOf(kind.Credentials)
-	if len(kind.Credentials) > 0 && !given {
+	r.buttons(m, kind, &c)
+	if !kind.NoSecrets {
+		m.asked.needOneOf(kind.Credentials)
+	}
+	if len(kind.Credentials) > 0 && !given && !kind.NoSecrets {
 		m.bad("has no "+strings.Join(kind.Credentials, " and no "), "write "+kind.Credentials[0]+": {env: NAME}")
 	}
 	for _, key := range kind.Settings {
@@ -154,16 +165,12 @@ func (r *reader) routes(n node) {
 		if channel.isEmptyList() {
 			channel.bad("names no channel", "write the name of one")
 		}
-		for _, v := range channel.oneOrMany() {
-			to := v.text("")
-			if to == "" {
-				continue
-			}
-			if !slices.Contains(channels, to) {
-				v.bad(fmt.Sprintf("%q is not the name of a channel", to), suggest(to, channels))
-				continue
-			}
-			route.To = append(route.To, to)
+		route.To = namedChannels(channel, channels)
+		route.Fallback = namedChannels(m.take("fallback"), channels)
+		if e := m.take("escalate").mapping(); e.given() {
+			route.Escalate.After = e.need("after", "write after: and a time, such as 30m").span(30 * time.Minute)
+			route.Escalate.To = namedChannels(e.need("to", "write to: and the name of a channel"), channels)
+			e.done()
 		}
 		m.done()
 		r.cfg.Notify.Routes = append(r.cfg.Notify.Routes, route)

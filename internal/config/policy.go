@@ -65,7 +65,7 @@ func (p *Policy) set(key string, n node, value string) {
 
 // policyTypes are the types that can be written.
 func policyTypes() []string {
-	return []string{"training", "idle", "offhours", "lifetime", "snapshots", "orphans", "expiry"}
+	return []string{"training", "idle", "offhours", "lifetime", "snapshots", "orphans", "expiry", "balance", "budget"}
 }
 
 func (r *reader) policies(n node) {
@@ -101,11 +101,15 @@ func (r *reader) policies(n node) {
 			r.orphans(m, &p, matched)
 		case "expiry":
 			r.expiry(m, &p, matched)
+		case "balance":
+			r.balance(m, &p, matched)
+		case "budget":
+			r.budget(m, &p, matched)
 		case "":
 			m.free = true
 		default:
 			m.free = true
-			later := []string{"balance", "budget", "stock"}
+			later := []string{"stock"}
 			if contains(later, p.Type) {
 				kind.bad(fmt.Sprintf("%q is not in this version", p.Type), "leave the policy out")
 			} else {

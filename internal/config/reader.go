@@ -106,14 +106,18 @@ func (r *reader) config(root node) {
 	r.signals(m.take("signals"))
 	r.machineLogins()
 	r.ping(m.take("ping"))
+	r.listen(m.take("listen"), m.take("web"))
 	c.PublicURL = m.take("public_url").webURL()
 	r.protect(m.take("protect"))
 	r.caps(m.take("caps"))
+	r.hold(m.take("hold"))
+	r.people(m.take("people"))
 	r.policies(m.take("policies"))
 	r.exec(m.take("exec"))
 	r.notify(m.take("notify"))
+	r.advice(m.take("advice"))
 	r.rates(m.take("rates"))
-	m.notYet("listen", "people")
+	c.Accept = acceptance(m.take("accept"))
 	m.done()
 }
 
@@ -232,7 +236,7 @@ func unique(n node, name string, seen map[string]string) {
 		n.bad(fmt.Sprintf("%q is the name of %s already", name, first), "give each its own name")
 		return
 	}
-	seen[name] = strings.TrimSuffix(n.path, ".name")
+	seen[name] = strings.TrimSuffix(strings.TrimSuffix(n.path, ".name"), ".owner")
 }
 
 func contains(words []string, word string) bool { return slices.Contains(words, word) }

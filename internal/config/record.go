@@ -54,6 +54,7 @@ const (
 	kindSecret  scalarKind = "secret"
 	kindSize    scalarKind = "size"  // of data
 	kindClock   scalarKind = "clock" // a time of day
+	kindSpeed   scalarKind = "speed" // of data
 )
 
 // form is one way to write a single value.

@@ -237,6 +237,8 @@ func (s *schema) written(f form) rules {
 		return text("listen", `^[^/\s]*:[0-9]{1,5}$`, "0.0.0.0:8421")
 	case kindSize:
 		return text("size", `^ *([0-9]+(\.[0-9]*)?|\.[0-9]+) *[MGT]B$`, "50GB")
+	case kindSpeed:
+		return text("speed", `^ *[0-9]+(\.[0-9]+)? ?[MGT]B/s *$`, "500MB/s")
 	case kindClock:
 		return text("clock", `^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$`, "23:00")
 	case kindSecret:

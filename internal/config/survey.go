@@ -191,6 +191,8 @@ func (w way) single(key string, a *asked) any {
 		return "127.0.0.1:8421"
 	case kindSize:
 		return "50GB"
+	case kindSpeed:
+		return "500MB/s"
 	case kindClock:
 		return "23:00"
 	}

@@ -26,8 +26,14 @@ type API interface {
 	Resources(ctx context.Context, kind fleet.ThingKind) (Resources, error)
 	// Cost tells what everything cost in a time.
 	Cost(ctx context.Context, q CostQuery) (CostAnswer, error)
+	// Estimate keeps what a job is reckoned to cost on the instance it runs on.
+	Estimate(ctx context.Context, r EstimateRequest) (EstimateAnswer, error)
+	// AcceptMachine examines a fresh machine, and keeps the result.
+	AcceptMachine(ctx context.Context, r AcceptRequest) (AcceptAnswer, error)
 	// Hold forbids acting on an instance for a time; a zero until ends holds.
 	Hold(ctx context.Context, h HoldRequest) (HoldAnswer, error)
+	// ApproveHold grants a hold that is longer than may be at once.
+	ApproveHold(ctx context.Context, id int64, by string) (HoldAnswer, error)
 	// Apply makes one pass and carries out what is due.
 	Apply(ctx context.Context, r ApplyRequest) (Applied, error)
 	// Act asks for an act by hand.
@@ -40,6 +46,10 @@ type API interface {
 	Reload(ctx context.Context) error
 	// Forget drops what is remembered of an account that is not configured any more.
 	Forget(ctx context.Context, account string) error
+	// Answer notes that somebody knows of what was told of a thing.
+	Answer(ctx context.Context, r AnswerRequest) (Answered, error)
+	// Sends tells what was counted against a channel's quota.
+	Sends(ctx context.Context, r SendsRequest) (SendsAnswer, error)
 	// Status tells how the daemon is.
 	Status(ctx context.Context) (Status, error)
 	// PingKey gives the key under which an instance's pings come.
@@ -83,6 +93,10 @@ type Plan struct {
 	// might be.
 	Resources []Planned             `json:"resources,omitempty"`
 	Scopes    []policies.ScopeState `json:"scopes"`
+	// Findings are about accounts and budgets, and Blocks say where nothing is ordered
+	// now.
+	Findings []fleet.Finding `json:"findings,omitempty"`
+	Blocks   []fleet.Block   `json:"blocks,omitempty"`
 }
 
 // Explanation is the answer of [API.Explain].
@@ -93,6 +107,14 @@ type Explanation struct {
 	Evidence []fleet.Evidence `json:"evidence,omitempty"`
 	Runs     []fleet.Run      `json:"runs,omitempty"`
 	Holds    []fleet.Hold     `json:"holds,omitempty"`
+	// HoldRequests are holds that wait for a yes, and HoldLimits how long it may be held;
+	// nil: there are no limits.
+	HoldRequests []store.HoldRequest `json:"hold_requests,omitempty"`
+	HoldLimits   *HoldLimits         `json:"hold_limits,omitempty"`
+	// Estimates are the newest ones that were kept of it, newest first.
+	Estimates []EstimateSoFar `json:"estimates,omitempty"`
+	// Accepted are the newest results of examining it, newest first.
+	Accepted []fleet.Acceptance `json:"accepted,omitempty"`
 	// Secured is what became of securing its data in its present Boot.
 	Secured   []fleet.Secured     `json:"secured,omitempty"`
 	Scope     policies.ScopeState `json:"scope"`
@@ -128,6 +150,15 @@ type Account struct {
 	Provider string     `json:"provider"`
 	Identity string     `json:"identity,omitempty"` // what references and scopes hold; empty while not known
 	Mode     fleet.Mode `json:"mode"`
+	// WalletAt is when what it has left was read last, from a good answer.
+	WalletAt time.Time `json:"wallet_at,omitzero"`
+	// Burn is what everything there costs by the hour now, by prices and states;
+	// Unpriced counts what is up without a known price.
+	Burn     fleet.Sums `json:"burn,omitempty"`
+	Unpriced int        `json:"unpriced,omitempty"`
+	// Runway is for how long what was left lasts at that, from WalletAt on; nil: for ever,
+	// or that is not known. Where there is something without a price it is the most.
+	Runway *time.Duration `json:"runway_ns,omitempty"`
 }
 
 // HoldRequest asks to hold an instance.
@@ -146,6 +177,19 @@ type HoldAnswer struct {
 	Abandoned *fleet.Intent `json:"abandoned,omitempty"`
 	// TooLate is an act that was requested from the platform already.
 	TooLate *fleet.Intent `json:"too_late,omitempty"`
+	// Request is what waits for somebody else's yes, and Limit why Hold is not as long
+	// as it was asked for; without an end in it nothing is held.
+	Request *store.HoldRequest `json:"request,omitempty"`
+	Limit   fleet.Reason       `json:"limit,omitzero"`
+}
+
+// HoldLimits say how long a thing may be held, and how long it was since its present
+// run or boot began. Zero is no limit of that sort.
+type HoldLimits struct {
+	Max   time.Duration `json:"max_ns,omitempty"`
+	Total time.Duration `json:"total_ns,omitempty"`
+	Since time.Time     `json:"since,omitzero"`
+	Held  time.Duration `json:"held_ns"`
 }
 
 // ActRequest asks for an act by hand.

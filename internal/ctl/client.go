@@ -94,6 +94,11 @@ func (c *Client) Hold(ctx context.Context, h HoldRequest) (a HoldAnswer, err err
 	return a, c.post(ctx, pathHold, h, &a)
 }
 
+// ApproveHold asks for [API.ApproveHold].
+func (c *Client) ApproveHold(ctx context.Context, id int64, by string) (a HoldAnswer, err error) {
+	return a, c.post(ctx, pathApproveHold, approveRequest{ID: id, By: by}, &a)
+}
+
 // Apply asks for [API.Apply].
 func (c *Client) Apply(ctx context.Context, r ApplyRequest) (a Applied, err error) {
 	return a, c.post(ctx, pathApply, r, &a)

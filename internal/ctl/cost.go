@@ -32,6 +32,7 @@ type CostAnswer struct {
 	// if nothing had changed since.
 	Stale  []StaleAccount `json:"stale,omitempty"`
 	Checks []WalletCheck  `json:"checks,omitempty"` // where they were asked for
+	Bills  []BillCheck    `json:"bills,omitempty"`  // likewise, of accounts whose bill can be read
 }
 
 // StaleAccount is an account, and when it was last read.
@@ -48,6 +49,16 @@ type WalletCheck struct {
 	// Kept are the names of what is stopped or kept, which may be what costs more than
 	// is known.
 	Kept []string `json:"kept,omitempty"`
+}
+
+// BillCheck compares one platform's bill with the ledger.
+type BillCheck struct {
+	Account  string `json:"account"`
+	Identity string `json:"identity"`
+	// Lag is how long after a day its bill may be incomplete.
+	Lag   time.Duration    `json:"lag_ns"`
+	Items []ledger.BillSum `json:"items,omitempty"` // of all days together
+	Days  []ledger.BillDay `json:"days,omitempty"`  // none: no bill of that time was read yet
 }
 
 // Cost asks for [API.Cost].

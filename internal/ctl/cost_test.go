@@ -19,19 +19,27 @@ func (f *fake) Cost(_ context.Context, q ctl.CostQuery) (ctl.CostAnswer, error) 
 }
 
 func costAnswer() ctl.CostAnswer {
-	sums := ledger.Sums{fleet.CNY(1_980_000), {Micros: 5, Currency: "USD"}}
+	sums := fleet.Sums{fleet.CNY(1_980_000), {Micros: 5, Currency: "USD"}}
 	return ctl.CostAnswer{
 		Now: at(30),
 		Costs: ledger.Costs{
 			From: at(0), To: at(30), By: ledger.ByOwner, Since: at(1), Total: sums, Prepaid: sums, Configured: sums,
-			Items:   map[ledger.Item]ledger.Sums{ledger.ItemDisk: sums},
-			Rows:    []ledger.Row{{Key: "王", Name: "王", Items: map[ledger.Item]ledger.Sums{ledger.ItemDisk: sums}, Total: sums, Time: time.Hour, Unknown: time.Minute}},
+			Items:   map[ledger.Item]fleet.Sums{ledger.ItemDisk: sums},
+			Rows:    []ledger.Row{{Key: "王", Name: "王", Items: map[ledger.Item]fleet.Sums{ledger.ItemDisk: sums}, Total: sums, Time: time.Hour, Unknown: time.Minute}},
 			Unknown: []ledger.UnknownCost{{Ref: ref(), Name: "exp-1", Account: "lab", Item: ledger.ItemInstance, Why: ledger.UnknownPrice, For: time.Minute}},
 			Busy:    time.Hour, BusyHour: sums,
 		},
 		Saved:  ledger.Saved{Sums: sums, Stops: 2, For: time.Hour, Untold: 1},
 		Stale:  []ctl.StaleAccount{{Account: "lab", At: at(2)}},
 		Checks: []ctl.WalletCheck{{Account: "lab", Identity: "sim:u-lab", Kept: []string{"d"}, Days: []ledger.DayCheck{{Day: "2026-11-30", From: at(0), To: at(9), Judgement: ledger.Hidden}}}},
+		Bills: []ctl.BillCheck{{
+			Account: "lab", Identity: "sim:u-lab", Lag: time.Hour,
+			Items: []ledger.BillSum{{Item: ledger.ItemDisk, Billed: fleet.CNY(3), Vouchers: fleet.CNY(1), Reckoned: fleet.CNY(2), Gap: fleet.CNY(1)}},
+			Days: []ledger.BillDay{{
+				Day: "2026-11-30", From: at(0), To: at(9), ReadAt: at(20), Billed: fleet.CNY(3), Refunded: fleet.CNY(-1), Judgement: ledger.More,
+				Rows: []ledger.BillRow{{Ref: ref(), Name: "exp-1", Item: ledger.ItemDisk, Billed: fleet.CNY(3), Moved: fleet.CNY(2), Judgement: ledger.Stranger}},
+			}},
+		}},
 	}
 }
 

@@ -74,6 +74,11 @@ func (f *fake) Approve(_ context.Context, id int64, by string) (fleet.Intent, er
 	return intent(), f.err
 }
 
+func (f *fake) ApproveHold(_ context.Context, id int64, by string) (ctl.HoldAnswer, error) {
+	f.asked = []any{id, by}
+	return ctl.HoldAnswer{Ref: intent().Ref}, f.err
+}
+
 func (f *fake) Forget(_ context.Context, account string) error {
 	f.asked = account
 	return f.err
@@ -248,8 +253,12 @@ func questions() map[string]question {
 		},
 		"act":     {ask: func(ctx context.Context, a ctl.API) (any, error) { return a.Act(ctx, act) }, want: i, asked: act},
 		"approve": {ask: func(ctx context.Context, a ctl.API) (any, error) { return a.Approve(ctx, 7, "wang") }, want: i, asked: []any{int64(7), "wang"}},
-		"forget":  {ask: func(ctx context.Context, a ctl.API) (any, error) { return nil, a.Forget(ctx, "old") }, asked: "old"},
-		"reload":  {ask: func(ctx context.Context, a ctl.API) (any, error) { return nil, a.Reload(ctx) }, asked: "reload"},
+		"approve a hold": {
+			ask:  func(ctx context.Context, a ctl.API) (any, error) { return a.ApproveHold(ctx, 3, "li") },
+			want: ctl.HoldAnswer{Ref: i.Ref}, asked: []any{int64(3), "li"},
+		},
+		"forget": {ask: func(ctx context.Context, a ctl.API) (any, error) { return nil, a.Forget(ctx, "old") }, asked: "old"},
+		"reload": {ask: func(ctx context.Context, a ctl.API) (any, error) { return nil, a.Reload(ctx) }, asked: "reload"},
 	}
 }
 

@@ -29,11 +29,13 @@ const (
 	pathPingKey   = "/v1/ping-key"
 	pathResources = "/v1/resources"
 	pathHold      = "/v1/hold"
-	pathApply     = "/v1/apply"
-	pathAct       = "/v1/act"
-	pathApprove   = "/v1/approve"
-	pathForget    = "/v1/forget"
-	pathReload    = "/v1/reload"
+	// pathApproveHold grants a hold.
+	pathApproveHold = "/v1/approve-hold"
+	pathApply       = "/v1/apply"
+	pathAct         = "/v1/act"
+	pathApprove     = "/v1/approve"
+	pathForget      = "/v1/forget"
+	pathReload      = "/v1/reload"
 )
 
 // RefusedError says that a check refuses what was asked, and why. It reaches the
@@ -104,10 +106,17 @@ func Handler(api API) http.Handler {
 		return api.Journal(r.Context(), q)
 	})
 	write(mux, pathHold, api.Hold)
+	write(mux, pathEstimate, api.Estimate)
+	write(mux, pathAccept, api.AcceptMachine)
+	write(mux, pathAnswer, api.Answer)
+	write(mux, pathSends, api.Sends)
 	write(mux, pathApply, api.Apply)
 	write(mux, pathAct, api.Act)
 	write(mux, pathApprove, func(ctx context.Context, a approveRequest) (fleet.Intent, error) {
 		return api.Approve(ctx, a.ID, a.By)
+	})
+	write(mux, pathApproveHold, func(ctx context.Context, a approveRequest) (HoldAnswer, error) {
+		return api.ApproveHold(ctx, a.ID, a.By)
 	})
 	write(mux, pathForget, func(ctx context.Context, f forgetRequest) (done, error) {
 		return done{}, api.Forget(ctx, f.Account)

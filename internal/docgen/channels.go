@@ -14,7 +14,7 @@ counts as given once a channel's own answer shows that it was accepted; the
 console counts only where it is the only channel.
 
 `)
-	rows := [][]string{{"type", "is", "secrets", "settings", "messages a minute", "address"}}
+	rows := [][]string{{"type", "is", "secrets", "settings", "buttons with", "messages a minute", "address"}}
 	for _, k := range kinds {
 		limit := "no limit"
 		if k.PerMinute > 0 {
@@ -25,7 +25,7 @@ console counts only where it is the only channel.
 			name = "[" + name + "](../channels/" + k.Name + ".md)"
 		}
 		rows = append(rows, []string{
-			name, cell(k.Title), codes(k.Credentials), codes(k.Settings), limit, codes(given(k.DefaultURL)),
+			name, cell(k.Title), codes(k.Credentials), codes(k.Settings), codes(given(k.Buttons)), limit, codes(given(k.DefaultURL)),
 		})
 	}
 	table(&b, rows)
@@ -33,6 +33,10 @@ console counts only where it is the only channel.
 the file itself. The keys that every channel has are in
 [the configuration](config.md#notifychannels). ` + "`curfew notify test NAME`" + ` sends one
 message and shows how the answer is judged.
+
+Buttons are shown where the secret of that column is given and ` + "`users`" + ` names who may
+press: see [answering from chat](../howto/answer.md). Elsewhere messages hold links, if
+there is a page.
 `)
 	return b.String()
 }

@@ -20,6 +20,9 @@ func capabilities() []capability {
 		{providers.CanRelease, "gives it back for good, with its data"},
 		{providers.CanAccess, "tells how to log in, so that curfew can look inside without a password in your file"},
 		{providers.CanWallet, "reads what the account has left"},
+		{providers.CanBills, "reads the platform's own bill, so that it can be compared with what curfew reckoned"},
+		{providers.CanStock, "tells what can be ordered now"},
+		{providers.CanOrder, "orders a new instance, which boots and costs at once"},
 		{providers.CanDisks, "lists disks that are billed by themselves"},
 		{providers.CanSnapshots, "lists the account's own snapshots"},
 		{providers.CanImages, "lists images that the account made"},
@@ -78,7 +81,10 @@ own page says how to get a key, what ends billing there, and what was verified.
 	add("timer", "what the platform's own timer does when it runs out", func(k providers.Kind) string { return timer(k.TimerEffect) })
 	add("auto-release", "how long after a stop the platform deletes the instance by itself", func(k providers.Kind) string { return span(k.AutoRelease) })
 	add("settle time", "how long reads may lag behind a write; curfew waits as long before it believes that one had no effect", func(k providers.Kind) string { return span(k.SettleTime) })
+	add("bill lag", "how long after a use the platform's bill may still lack it", func(k providers.Kind) string { return span(k.BillLag) })
 	add("floor", "the shortest `poll`", func(k providers.Kind) string { return span(k.Floor) })
+	add("stock floor", "the shortest time between two questions for stock", func(k providers.Kind) string { return span(k.StockFloor) })
+	add("stock", "what being in stock says of what can be ordered", func(k providers.Kind) string { return stock(k) })
 	add("address", "`base_url` where the entry has none", func(k providers.Kind) string { return codes(given(k.DefaultURL)) })
 	table(&b, rows)
 	return b.String()
@@ -98,6 +104,16 @@ func proof(p providers.BillingProof) string {
 		return "none; the notice says so"
 	}
 	return string(p)
+}
+
+func stock(k providers.Kind) string {
+	switch {
+	case !k.Can(providers.CanStock):
+		return "–"
+	case k.StockAdvisory:
+		return "little: it may be sold out all the same"
+	}
+	return "it can, as long as nobody is faster"
 }
 
 func timer(e providers.TimerEffect) string {

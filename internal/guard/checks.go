@@ -175,9 +175,7 @@ func hold(in Input) Ruling {
 	}
 	for _, h := range in.Holds {
 		if h.Active(in.Now) {
-			return Ruling{Reason: fleet.Because(ReasonHeld, fleet.Values{
-				"by": fleet.Text(h.By), "until": fleet.Moment(h.Until), "why": fleet.Text(h.Why),
-			})}
+			return Ruling{Reason: fleet.Because(ReasonHeld, h.Values())}
 		}
 	}
 	if in.Now.Before(in.BoxHold) {

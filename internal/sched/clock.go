@@ -3,6 +3,7 @@ package sched
 
 import (
 	"context"
+	"sync"
 	"time"
 )
 
@@ -34,25 +35,57 @@ func (Wall) Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Fast is a clock that runs Factor times as fast as the machine's, from Start.
-// The demo lives by it.
+// Fast is a clock that runs some factor as fast as the machine's, from a start. The
+// demo lives by it.
 type Fast struct {
-	start  time.Time
-	began  time.Time
-	factor int
+	mu      sync.Mutex
+	start   time.Time
+	began   time.Time
+	factor  int
+	changed chan struct{} // closed when the factor is another
 }
 
 // NewFast gives a clock that shows start now and runs factor times as fast.
 func NewFast(start time.Time, factor int) *Fast {
-	return &Fast{start: start.UTC(), began: time.Now(), factor: factor}
+	return &Fast{start: start.UTC(), began: time.Now(), factor: factor, changed: make(chan struct{})}
 }
 
 // Now gives the fast time.
 func (f *Fast) Now() time.Time {
-	return f.start.Add(time.Since(f.began) * time.Duration(f.factor))
+	now, _, _ := f.reading()
+	return now
+}
+
+func (f *Fast) reading() (now time.Time, factor int, changed <-chan struct{}) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.start.Add(time.Since(f.began) * time.Duration(f.factor)), f.factor, f.changed
+}
+
+// Run lets the clock run at another speed from now on, for those who sleep, too.
+func (f *Fast) Run(factor int) {
+	now := f.Now()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.start, f.began, f.factor = now, time.Now(), factor
+	close(f.changed)
+	f.changed = make(chan struct{})
 }
 
 // Sleep waits for d of fast time.
 func (f *Fast) Sleep(ctx context.Context, d time.Duration) error {
-	return Wall{}.Sleep(ctx, d/time.Duration(f.factor))
+	now, factor, changed := f.reading()
+	for until := now.Add(d); until.After(now); now, factor, changed = f.reading() {
+		t := time.NewTimer(until.Sub(now) / time.Duration(factor))
+		select {
+		case <-t.C:
+			return ctx.Err()
+		case <-changed:
+			t.Stop()
+		case <-ctx.Done():
+			t.Stop()
+			return ctx.Err()
+		}
+	}
+	return ctx.Err()
 }

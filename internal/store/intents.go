@@ -17,6 +17,9 @@ var ErrOpenIntent = errors.New("there is an open intent for this already")
 // thought to be in.
 var ErrChanged = errors.New("the intent has changed meanwhile")
 
+// ErrNoIntent is returned where nobody knows an intent.
+var ErrNoIntent = errors.New("curfew journal lists them")
+
 // Unnoted is the step of a save that says nothing new: the row changes, and the
 // journal gets no line.
 const Unnoted = ""
@@ -126,7 +129,7 @@ func readIntent(ctx context.Context, q querier, id int64) (fleet.Intent, error) 
 		return fleet.Intent{}, err
 	}
 	if len(is) == 0 {
-		return fleet.Intent{}, fmt.Errorf("there is no intent #%d; curfew journal lists them", id)
+		return fleet.Intent{}, fmt.Errorf("there is no intent #%d; %w", id, ErrNoIntent)
 	}
 	return is[0], nil
 }

@@ -65,7 +65,7 @@ func (t *Tx) ForgetAccount(identity string) error {
 			return fmt.Errorf("account %s has a hold on %s until %s; end it first", identity, h.Ref, h.Until.Format(time.RFC3339))
 		}
 	}
-	for _, table := range ofThings() {
+	for _, table := range append(ofThings(), "accepted") {
 		if err := t.exec(`DELETE FROM `+table+` WHERE ref IN (SELECT ref FROM things WHERE account = $1)`, identity); err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func (t *Tx) ForgetAccount(identity string) error {
 	}
 	for _, q := range []string{
 		`DELETE FROM resources WHERE account = $1`, `DELETE FROM resource_lists WHERE account = $1`,
-		`DELETE FROM wallets WHERE account = $1`, `DELETE FROM things WHERE account = $1`, `DELETE FROM scopes WHERE account = $1`, `DELETE FROM accounts WHERE identity = $1`,
+		`DELETE FROM wallets WHERE account = $1`, `DELETE FROM bills WHERE account = $1`, `DELETE FROM things WHERE account = $1`, `DELETE FROM scopes WHERE account = $1`, `DELETE FROM accounts WHERE identity = $1`,
 	} {
 		if err := t.exec(q, identity); err != nil {
 			return err
@@ -87,7 +87,7 @@ func (t *Tx) ForgetAccount(identity string) error {
 // ofThings are the tables that tell of things and are of no use without them. A
 // run that outlived its thing would speak of the next one under its reference.
 func ofThings() []string {
-	return []string{"segments", "runs", "pins", "box_holds", "secured", "things_left"}
+	return []string{"segments", "runs", "pins", "box_holds", "secured", "things_left", "estimates"}
 }
 
 // SaveScope remembers how the last polls of a scope went.
@@ -336,6 +336,7 @@ func (c Counter) Load(ctx context.Context, length time.Duration, since time.Time
 const (
 	requestsKept = 48 * time.Hour
 	leastKept    = 48 * time.Hour
+	sendsKept    = 32 * 24 * time.Hour // the longest quota is a month's
 )
 
 // Prune forgets history, ended runs, sent notices and request counts older than
@@ -347,8 +348,13 @@ func (t *Tx) Prune(keep time.Duration) error {
 		`DELETE FROM segments WHERE to_at > 0 AND to_at < $1`,
 		`DELETE FROM runs WHERE ended_at > 0 AND ended_at < $1`,
 		`DELETE FROM wallets WHERE seen_at < $1`,
+		`DELETE FROM bills WHERE day_at < $1`,
+		`DELETE FROM estimates WHERE closed_at > 0 AND closed_at < $1`,
+		`DELETE FROM accepted WHERE at < $1`,
 		`DELETE FROM outbox WHERE done_at > 0 AND done_at < $1`,
 		`DELETE FROM notices WHERE at < $1 AND id NOT IN (SELECT notice FROM outbox)`,
+		`DELETE FROM answers WHERE at < $1`,
+		`DELETE FROM presses WHERE at < $1`,
 		`DELETE FROM holds WHERE until < $1`,
 		`DELETE FROM box_holds WHERE until < $1`,
 		`DELETE FROM journal WHERE at < $1 AND intent NOT IN (SELECT id FROM intents WHERE state <> 'closed')`,
@@ -369,6 +375,9 @@ func (t *Tx) Prune(keep time.Duration) error {
 		}
 	}
 	if err := t.exec(`DELETE FROM approvals WHERE intent NOT IN (SELECT id FROM intents)`); err != nil {
+		return err
+	}
+	if err := t.exec(`DELETE FROM sends WHERE at < $1`, millis(t.Now.Add(-sendsKept))); err != nil {
 		return err
 	}
 	return t.exec(`DELETE FROM requests WHERE since < $1`, millis(t.Now.Add(-requestsKept)))

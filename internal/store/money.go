@@ -325,10 +325,10 @@ func (t *Tx) SaveWallet(account string, w fleet.Wallet, at time.Time) error {
 		account, millis(at), millis(at), w.Cash.Micros, w.Vouchers.Micros, w.Credit.Micros, currency)
 }
 
-// Wallets reads what every wallet held, by the account's identity, oldest first, as
-// far back as it is kept.
-func (s *Store) Wallets(ctx context.Context) (map[string][]WalletReading, error) {
-	rows, err := s.r.QueryContext(ctx, `SELECT account, at, seen_at, cash, vouchers, credit, currency FROM wallets ORDER BY account, at`)
+// Wallets reads what every wallet held since a moment, by the account's identity,
+// oldest first, as far back as it is kept.
+func (s *Store) Wallets(ctx context.Context, since time.Time) (map[string][]WalletReading, error) {
+	rows, err := s.r.QueryContext(ctx, `SELECT account, at, seen_at, cash, vouchers, credit, currency FROM wallets WHERE seen_at >= $1 ORDER BY account, at`, millis(since))
 	if err != nil {
 		return nil, fmt.Errorf("state: %w", err)
 	}

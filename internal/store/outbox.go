@@ -18,6 +18,9 @@ type Address struct {
 	// Opens says that this channel's acceptance of an announcement starts the
 	// clock of the intent.
 	Opens bool
+	// At is the earliest moment to send it; zero is at once. Silent asks for no sound.
+	At     time.Time
+	Silent bool
 }
 
 // Enqueue puts a notice into the outbox of the given channels, in the same
@@ -43,12 +46,8 @@ func (t *Tx) Enqueue(n notify.Notice, to []Address, since time.Time) (bool, erro
 	if err != nil {
 		return false, err
 	}
-	if err := t.exec(`INSERT INTO notices (id, key, at, body) VALUES ($1, $2, $3, $4)`, id, n.Key, millis(n.At), body); err != nil {
+	if err := t.exec(`INSERT INTO notices (id, key, at, thread, body) VALUES ($1, $2, $3, $4, $5)`, id, n.Key, millis(n.At), n.Thread, body); err != nil {
 		return false, err
-	}
-	var intent int64
-	if n.Intent != nil {
-		intent = n.Intent.ID
 	}
 	t.journaled = true
 	sent := map[string]bool{}
@@ -57,18 +56,34 @@ func (t *Tx) Enqueue(n notify.Notice, to []Address, since time.Time) (bool, erro
 			continue
 		}
 		sent[a.Channel] = true
-		delivery, err := number(t.ctx, t.tx, "delivery")
-		if err != nil {
-			return false, err
-		}
-		opens := n.Event == notify.EventPending && a.Opens
-		if err := t.exec(`INSERT INTO outbox (id, notice, channel, intent, opens, attempt, plain, next_at, expires_at, done_at, verdict)
-			VALUES ($1, $2, $3, $4, $5, 0, 0, $6, $7, 0, '')`,
-			delivery, id, a.Channel, intent, flag(opens), millis(n.At), millis(n.Expires)); err != nil {
+		if err := t.address(n, a); err != nil {
 			return false, err
 		}
 	}
 	return true, nil
+}
+
+// address puts a notice that is kept into the outbox of a channel.
+func (t *Tx) address(n notify.Notice, a Address) error {
+	var intent int64
+	if n.Intent != nil {
+		intent = n.Intent.ID
+	}
+	delivery, err := number(t.ctx, t.tx, "delivery")
+	if err != nil {
+		return err
+	}
+	opens := n.Event == notify.EventPending && a.Opens
+	due, expires := n.At, n.Expires
+	if a.At.After(due) {
+		due = a.At
+		if !expires.IsZero() {
+			expires = expires.Add(a.At.Sub(n.At)) // it is worth as much time from then on
+		}
+	}
+	return t.exec(`INSERT INTO outbox (id, notice, channel, intent, opens, attempt, plain, silent, grp, ref, taken, next_at, expires_at, done_at, verdict)
+		VALUES ($1, $2, $3, $4, $5, 0, 0, $6, $7, '', 0, $8, $9, 0, '')`,
+		delivery, n.ID, a.Channel, intent, flag(opens), flag(a.Silent), n.Group, millis(due), millis(expires))
 }
 
 // Told reports whether a notice with this key was queued after since.
@@ -106,15 +121,42 @@ func (s *Store) ToldKeys(ctx context.Context, prefix string) (map[string]time.Ti
 	return out, rows.Err()
 }
 
+const groupTimesQuery = `SELECT
+			COALESCE((SELECT MIN(next_at) FROM outbox WHERE channel = $1 AND grp = $2 AND grp <> '' AND done_at = 0 AND next_at > $3), 0),
+			COALESCE((SELECT MAX(done_at) FROM outbox WHERE channel = $1 AND grp = $2 AND grp <> '' AND taken = 1), 0)`
+
+// GroupTimes gives when the next message of a group goes to a channel, where that is
+// still to come, and when the last one was taken; zero: none.
+func (t *Tx) GroupTimes(channel, group string) (waiting, last time.Time, err error) {
+	if group == "" {
+		return time.Time{}, time.Time{}, nil
+	}
+	var next, done int64
+	err = t.tx.QueryRowContext(t.ctx, groupTimesQuery,
+		channel, group, millis(t.Now)).Scan(&next, &done)
+	if err != nil {
+		return time.Time{}, time.Time{}, fmt.Errorf("state: %w", err)
+	}
+	return moment(next), moment(done), nil
+}
+
+const dueQuery = `WITH first AS (SELECT id, channel, grp FROM outbox WHERE done_at = 0 AND next_at <= $1 ORDER BY next_at, id LIMIT $2)
+		SELECT o.id, o.notice, o.channel, o.attempt, o.plain, o.silent, o.alone, o.letter, o.grp, o.next_at, o.expires_at, n.body, COALESCE(i.body, ''),
+			COALESCE((SELECT p.ref FROM outbox p JOIN notices m ON m.id = p.notice
+				WHERE m.thread = n.thread AND m.thread <> '' AND p.channel = o.channel AND p.ref <> '' ORDER BY p.id LIMIT 1), '')
+		FROM outbox o JOIN notices n ON n.id = o.notice 
+		LEFT JOIN intents i ON i.id = COALESCE((SELECT min(p.id) FROM intents p WHERE p.batch = o.intent AND p.batch > 0 AND p.state = 'pending'), o.intent)
+		WHERE o.id IN (SELECT id FROM first UNION
+			SELECT g.id FROM (SELECT DISTINCT channel, grp FROM first WHERE grp <> '') f
+				JOIN outbox g ON g.channel = f.channel AND g.grp = f.grp AND g.grp <> '' AND g.done_at = 0 AND g.next_at <= $1)
+		ORDER BY o.next_at, o.id`
+
 // DueDeliveries reads deliveries that should be sent by now, oldest first, at
-// most limit of them. The intents in their notices show the journal's present
+// most limit of them and behind them the others of their groups. The intents in their notices show the journal's present
 // state and deadline, so that a channel that comes late does not promise more time
 // than there is, or announce what is over.
 func (s *Store) DueDeliveries(ctx context.Context, now time.Time, limit int) ([]notify.Delivery, error) {
-	rows, err := s.r.QueryContext(ctx, `SELECT o.id, o.notice, o.channel, o.attempt, o.plain, o.next_at, o.expires_at, n.body, COALESCE(i.body, '')
-		FROM outbox o JOIN notices n ON n.id = o.notice 
-		LEFT JOIN intents i ON i.id = COALESCE((SELECT min(p.id) FROM intents p WHERE p.batch = o.intent AND p.batch > 0 AND p.state = 'pending'), o.intent)
-		WHERE o.done_at = 0 AND o.next_at <= $1 ORDER BY o.next_at, o.id LIMIT $2`, millis(now), limit)
+	rows, err := s.r.QueryContext(ctx, dueQuery, millis(now), limit)
 	if err != nil {
 		return nil, fmt.Errorf("state: %w", err)
 	}
@@ -122,9 +164,9 @@ func (s *Store) DueDeliveries(ctx context.Context, now time.Time, limit int) ([]
 	var out []notify.Delivery
 	for rows.Next() {
 		var d notify.Delivery
-		var plain, next, expires int64
-		var body, row string
-		if err := rows.Scan(&d.ID, &d.NoticeID, &d.Channel, &d.Attempt, &plain, &next, &expires, &body, &row); err != nil {
+		var plain, silent, alone, next, expires int64
+		var body, row, group string
+		if err := rows.Scan(&d.ID, &d.NoticeID, &d.Channel, &d.Attempt, &plain, &silent, &alone, &d.Letter, &group, &next, &expires, &body, &row, &d.ReplyTo); err != nil {
 			return nil, fmt.Errorf("state: %w", err)
 		}
 		if err := json.Unmarshal([]byte(body), &d.Notice); err != nil {
@@ -137,35 +179,93 @@ func (s *Store) DueDeliveries(ctx context.Context, now time.Time, limit int) ([]
 			}
 			d.Notice.Intent.State, d.Notice.Intent.AcceptedAt, d.Notice.Intent.Deadline = i.State, i.AcceptedAt, i.Deadline
 		}
-		d.Plain, d.NextAt, d.ExpiresAt = plain != 0, moment(next), moment(expires)
+		d.Notice.Group = group // that of this channel
+		d.Plain, d.Silent, d.Alone, d.NextAt, d.ExpiresAt = plain != 0, silent != 0, alone != 0, moment(next), moment(expires)
 		out = append(out, d)
 	}
 	return out, rows.Err()
 }
 
-// RecordDelivery journals what became of an attempt to send. A zero next is
-// final, and what is final stays so. Acceptance of an announcement starts the
-// clock of its intent in the same transaction.
-func (s *Store) RecordDelivery(ctx context.Context, d notify.Delivery, v notify.Verdict, next, now time.Time) error {
-	verdict, err := encode(v)
+// RecordDeliveries journals what became of an attempt to send, all of it or nothing.
+// A zero Next is final, and what is final stays so. Acceptance of an announcement
+// starts the clock of its intent in the same transaction.
+func (s *Store) RecordDeliveries(ctx context.Context, channel string, outs []notify.Outcome, spent bool, now time.Time) error {
+	return s.Update(ctx, func(t *Tx) error {
+		t.journaled = true
+		if spent {
+			if err := t.exec(`INSERT INTO sends (channel, at) VALUES ($1, $2)`, channel, millis(now)); err != nil {
+				return err
+			}
+		}
+		for _, o := range outs {
+			if err := t.recordDelivery(o, now); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (t *Tx) recordDelivery(o notify.Outcome, now time.Time) error {
+	verdict, err := encode(o.Verdict)
 	if err != nil {
 		return err
 	}
+	done := int64(0)
+	if o.Next.IsZero() {
+		done = millis(now)
+	}
+	if err := t.exec(`UPDATE outbox SET attempt = $1, plain = $2, alone = $3, letter = $4, next_at = $5, done_at = $6, verdict = $7, ref = $8, taken = $9
+			WHERE id = $10 AND done_at = 0`,
+		o.Delivery.Attempt, flag(o.Delivery.Plain), flag(o.Delivery.Alone), o.Delivery.Letter, millis(o.Next), done, verdict, o.Verdict.Ref,
+		flag(o.Verdict.Kind == notify.VerdictOK || o.Verdict.Code == notify.CodeOvertaken), o.Delivery.ID); err != nil {
+		return err
+	}
+	if o.Verdict.Kind != notify.VerdictOK {
+		return nil
+	}
+	return t.accepted(o.Delivery, now)
+}
+
+// NextDelivery says when the next delivery after now is due; zero: none is.
+func (s *Store) NextDelivery(ctx context.Context, now time.Time) (time.Time, error) {
+	var next int64
+	err := s.r.QueryRowContext(ctx, `SELECT COALESCE(MIN(next_at), 0) FROM outbox WHERE done_at = 0 AND next_at > $1`, millis(now)).Scan(&next)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("state: %w", err)
+	}
+	return moment(next), nil
+}
+
+// Seal notes, before they are sent, which deliveries are in one message.
+func (s *Store) Seal(ctx context.Context, letter string, deliveries []int64) error {
 	return s.Update(ctx, func(t *Tx) error {
 		t.journaled = true
-		done := int64(0)
-		if next.IsZero() {
-			done = millis(now)
+		for _, id := range deliveries {
+			if err := t.exec(`UPDATE outbox SET letter = $1 WHERE id = $2 AND done_at = 0`, letter, id); err != nil {
+				return err
+			}
 		}
-		if err := t.exec(`UPDATE outbox SET attempt = $1, plain = $2, next_at = $3, done_at = $4, verdict = $5 WHERE id = $6 AND done_at = 0`,
-			d.Attempt, flag(d.Plain), millis(next), done, verdict, d.ID); err != nil {
-			return err
-		}
-		if v.Kind != notify.VerdictOK {
-			return nil
-		}
-		return t.accepted(d, now)
+		return nil
 	})
+}
+
+// Sends reads when messages were counted against a channel's quota, oldest first.
+func (s *Store) Sends(ctx context.Context, channel string, since time.Time) ([]time.Time, error) {
+	rows, err := s.r.QueryContext(ctx, `SELECT at FROM sends WHERE channel = $1 AND at >= $2 ORDER BY at`, channel, millis(since))
+	if err != nil {
+		return nil, fmt.Errorf("state: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var out []time.Time
+	for rows.Next() {
+		var at int64
+		if err := rows.Scan(&at); err != nil {
+			return nil, fmt.Errorf("state: %w", err)
+		}
+		out = append(out, moment(at))
+	}
+	return out, rows.Err()
 }
 
 // Announcing reports whether an announcement of the intent, alone or with others, is
@@ -181,30 +281,6 @@ func (t *Tx) Announcing(i fleet.Intent) (bool, error) {
 		return false, fmt.Errorf("state: %w", err)
 	}
 	return n > 0, nil
-}
-
-// Delivered reports whether a channel has accepted the notice with this key, and
-// whether it is still on its way to one.
-func (s *Store) Delivered(ctx context.Context, key string) (accepted, waiting bool, err error) {
-	rows, err := s.r.QueryContext(ctx, `SELECT o.done_at, o.verdict FROM outbox o JOIN notices n ON n.id = o.notice WHERE n.key = $1`, key)
-	if err != nil {
-		return false, false, fmt.Errorf("state: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var done int64
-		var body string
-		if err := rows.Scan(&done, &body); err != nil {
-			return false, false, fmt.Errorf("state: %w", err)
-		}
-		var v notify.Verdict
-		if done == 0 {
-			waiting = true
-		} else if json.Unmarshal([]byte(body), &v) == nil && v.Kind == notify.VerdictOK {
-			accepted = true
-		}
-	}
-	return accepted, waiting, rows.Err()
 }
 
 // accepted moves the deadline of the intent that a delivery announced: it counts

@@ -37,7 +37,7 @@ func (d *desk) due() []notify.Delivery {
 func (d *desk) record(del notify.Delivery, kind notify.VerdictKind, next time.Time) {
 	d.t.Helper()
 	del.Attempt++
-	if err := d.RecordDelivery(d.t.Context(), del, notify.Verdict{Kind: kind}, next, d.now()); err != nil {
+	if err := d.RecordDeliveries(d.t.Context(), del.Channel, []notify.Outcome{{Delivery: del, Verdict: notify.Verdict{Kind: kind}, Next: next}}, true, d.now()); err != nil {
 		d.t.Fatal(err)
 	}
 }
@@ -56,7 +56,7 @@ func to(channel string, ds []notify.Delivery) []notify.Delivery {
 func TestAcceptanceStartsTheClockOnce(t *testing.T) {
 	d := open(t)
 	i := d.intent("a")
-	d.announce(&i, Address{"slack", true}, Address{"wecom", true}, Address{"console", false})
+	d.announce(&i, Address{Channel: "slack", Opens: true}, Address{Channel: "wecom", Opens: true}, Address{Channel: "console", Opens: false})
 	ds := d.due()
 	if len(ds) != 3 {
 		t.Fatalf("%d deliveries, want 3", len(ds))
@@ -93,10 +93,10 @@ func TestAcceptanceStartsTheClockOnce(t *testing.T) {
 func TestOnlyTheNewestAnnouncementStartsTheClock(t *testing.T) {
 	d := open(t)
 	i := d.intent("a")
-	d.announce(&i, Address{"slack", true})
+	d.announce(&i, Address{Channel: "slack", Opens: true})
 	old := d.due()[0]
 	d.pass(time.Hour)
-	d.announce(&i, Address{"slack", true})
+	d.announce(&i, Address{Channel: "slack", Opens: true})
 	d.record(old, notify.VerdictOK, time.Time{})
 	if got := d.read(i.ID); !got.AcceptedAt.IsZero() {
 		t.Fatal("an announcement of before started the clock")
@@ -110,7 +110,7 @@ func TestOnlyTheNewestAnnouncementStartsTheClock(t *testing.T) {
 func TestADeadlineOnlyMovesLater(t *testing.T) {
 	d := open(t)
 	i := d.intent("a", func(i *fleet.Intent) { i.Deadline = noon.Add(5 * time.Hour) })
-	d.announce(&i, Address{"slack", true})
+	d.announce(&i, Address{Channel: "slack", Opens: true})
 	d.record(d.due()[0], notify.VerdictOK, time.Time{})
 	if got := d.read(i.ID); !got.Deadline.Equal(noon.Add(5 * time.Hour)) {
 		t.Errorf("the deadline moved to %s", got.Deadline)
@@ -120,7 +120,7 @@ func TestADeadlineOnlyMovesLater(t *testing.T) {
 func TestAnAcceptanceDoesNotShortenTheRestAPlatformAskedFor(t *testing.T) {
 	d := open(t)
 	i := d.intent("a")
-	d.announce(&i, Address{"slack", true})
+	d.announce(&i, Address{Channel: "slack", Opens: true})
 	del := d.due()[0]
 	d.save(&i, fleet.IntentPending, "again", func(i *fleet.Intent) {
 		i.Attempts, i.NextAt = []fleet.Attempt{{StartedAt: noon}}, noon.Add(3*time.Hour)
@@ -136,7 +136,7 @@ func TestAnAcceptanceOfWhatHasBegunOrEndedChangesNothing(t *testing.T) {
 		t.Run(string(state), func(t *testing.T) {
 			d := open(t)
 			i := d.intent("a")
-			d.announce(&i, Address{"slack", true})
+			d.announce(&i, Address{Channel: "slack", Opens: true})
 			d.save(&i, fleet.IntentPending, "on", func(i *fleet.Intent) { i.State = state })
 			late := d.due()
 			if len(late) != 1 || late[0].Notice.Intent.State != state {
@@ -327,7 +327,7 @@ func TestAnAnnouncementIsOnItsWayUntilEveryChannelThatOpensHasEnded(t *testing.T
 		})
 	}
 	waits(false, "nothing was announced")
-	d.announce(&i, Address{"slack", true}, Address{"wecom", true}, Address{"console", false})
+	d.announce(&i, Address{Channel: "slack", Opens: true}, Address{Channel: "wecom", Opens: true}, Address{Channel: "console", Opens: false})
 	ds := d.due()
 	waits(true, "three channels wait")
 	d.record(to("slack", ds)[0], notify.VerdictPermanent, time.Time{})
@@ -349,13 +349,13 @@ func TestANoticeIsDeliveredOnceAChannelTookIt(t *testing.T) {
 	}
 	want("never told", false, false)
 	d.do(func(tx *Tx) error {
-		_, err := tx.Enqueue(notify.Notice{Key: "other"}, []Address{{"slack", false}}, time.Time{})
+		_, err := tx.Enqueue(notify.Notice{Key: "other"}, []Address{{Channel: "slack", Opens: false}}, time.Time{})
 		return err
 	})
 	d.record(d.due()[0], notify.VerdictOK, time.Time{})
 	want("another was told", false, false)
 	d.do(func(tx *Tx) error {
-		_, err := tx.Enqueue(notify.Notice{Key: "k"}, []Address{{"slack", false}, {"wecom", false}}, time.Time{})
+		_, err := tx.Enqueue(notify.Notice{Key: "k"}, []Address{{Channel: "slack", Opens: false}, {Channel: "wecom", Opens: false}}, time.Time{})
 		return err
 	})
 	want("queued", false, true)

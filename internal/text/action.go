@@ -16,5 +16,7 @@ func actionTexts() entries {
 		"kind.ip":       {"public address", "公网 IP"},
 		"kind.want":     {"wish", "需求"},
 		"kind.account":  {"account", "账号"},
+		"kind.owner":    {"owner", "使用者"},
+		"kind.budget":   {"budget", "预算"},
 	}
 }

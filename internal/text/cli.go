@@ -17,6 +17,7 @@ func cliTexts() entries {
 		"cli.column.next":      {"NEXT", "下一步"},
 		"cli.column.read":      {"LAST READ", "上次读取"},
 		"cli.column.wallet":    {"WALLET", "余额"},
+		"cli.column.lasts":     {"LASTS", "可用"},
 		"cli.column.problem":   {"PROBLEM", "问题"},
 		"cli.column.when":      {"WHEN", "时间"},
 		"cli.column.act":       {"ACT", "操作"},
@@ -94,6 +95,8 @@ func cliTexts() entries {
 		"cli.no-intents":   {"nothing was done yet", "尚无操作记录"},
 
 		"cli.plan-sum":      {"{{.acts}} to act on, {{.kept}} left alone{{if .unguarded}}, {{.unguarded}} of them without a policy{{end}}", "待操作 {{.acts}} 个，不动 {{.kept}} 个{{if .unguarded}}（其中 {{.unguarded}} 个没有策略）{{end}}"},
+		"cli.plan-found":    {"{{if .policy}}{{.policy}}: {{end}}{{.what}}", "{{if .policy}}{{.policy}}：{{end}}{{.what}}"},
+		"cli.plan-block":    {"{{.policy}}: nothing is ordered now: {{.why}}", "{{.policy}}：暂停下单：{{.why}}"},
 		"cli.scope-failing": {"{{.scope}}: out of date since {{.since}}: {{.why}}", "{{.scope}}：自 {{.since}} 起数据未更新：{{.why}}"},
 		"cli.scope-never":   {"{{.scope}}: never read yet", "{{.scope}}：尚未读取过"},
 		"cli.unreadable":    {"{{.what}} could not be read: {{.why}}", "无法读取 {{.what}}：{{.why}}"},
@@ -105,6 +108,8 @@ func cliTexts() entries {
 		"cli.so-far":            {"{{.sum}} so far", "本次已花费 {{.sum}}"},
 		"cli.last-read":         {"read at {{.at}}, {{.age}} ago", "读取于 {{.at}}（{{.age}}前）"},
 		"cli.ago":               {"{{.at}}, {{.age}} ago", "{{.at}}（{{.age}}前）"},
+		"cli.burn-unpriced":     {"{{.burn}}, {{.unpriced}} not known", "{{.burn}}，另有 {{.unpriced}} 项未知"},
+		"cli.lasts-at-most":     {"{{.span}} at most", "最多 {{.span}}"},
 		"cli.stale":             {"(too old)", "（已过期）"},
 		"cli.run-open":          {"going on, last seen {{.seen}}", "运行中，最近看到于 {{.seen}}"},
 		"cli.run-over":          {"{{.end}} at {{.at}}{{if .exit}}, {{.exit}}{{end}}", "{{.at}} {{.end}}{{if .exit}}，{{.exit}}{{end}}"},
@@ -123,7 +128,7 @@ func cliTexts() entries {
 		"cli.secured.again":     {"failed at {{.at}}: {{.why}}; tried once more from {{.again}}, if it still runs", "{{.at}} 失败：{{.why}}；如仍在运行，{{.again}} 起再试一次"},
 		"cli.secured.unending":  {"begun at {{.began}}, not ended", "{{.began}} 开始，尚未结束"},
 		"cli.secured.waits":     {"tried at {{.began}}: {{.why}}", "{{.began}} 尝试：{{.why}}"},
-		"cli.held-by":           {"by {{.by}} until {{.until}}{{if .why}}: {{.why}}{{end}}", "{{.by}}，至 {{.until}}{{if .why}}：{{.why}}{{end}}"},
+		"cli.held-by":           {"by {{.by}}{{if .until}} until {{.until}}{{end}}{{if .granted}}, granted by {{.granted}}{{end}}{{if .why}}: {{.why}}{{end}}", "{{.by}}{{if .until}}，至 {{.until}}{{end}}{{if .granted}}，{{.granted}} 批准{{end}}{{if .why}}：{{.why}}{{end}}"},
 
 		// One pass.
 		"cli.alone":        {"no daemon is running; this is one for as long as it takes", "守护进程未运行；本次由本命令代为执行"},
@@ -137,16 +142,20 @@ func cliTexts() entries {
 		"cli.not-seen":     {"the platform does not show the effect yet", "平台尚未显示结果"},
 
 		// Orders.
-		"cli.held":       {"{{.name}} is held until {{.until}}", "{{.name}} 已暂缓至 {{.until}}"},
-		"cli.freed":      {"{{.name}} is not held any more", "{{.name}} 的暂缓已解除"},
-		"cli.called-off": {"called off: {{.action}} ({{.id}})", "已取消：{{.action}}（{{.id}}）"},
-		"cli.too-late":   {"too late for {{.id}}: {{.action}} was requested from the platform at {{.at}}", "{{.id}} 已来不及取消：{{.at}} 已向平台请求{{.action}}"},
-		"cli.approved":   {"approved: {{.action}} {{.name}} (#{{.id}})", "已批准：{{.action}} {{.name}}（#{{.id}}）"},
-		"cli.confirm":    {"{{.action}} {{.name}} now? [y/N]", "现在{{.action}} {{.name}}？[y/N]"},
-		"cli.not-done":   {"nothing was done", "未执行任何操作"},
-		"cli.asked":      {"asked for: {{.action}} {{.name}}; curfew journal {{.id}} shows how it goes", "已发起：{{.action}} {{.name}}；用 curfew journal {{.id}} 查看进展"},
-		"cli.reloaded":   {"the new configuration is in force", "新配置已生效"},
-		"cli.forgotten":  {"account {{.account}} is forgotten; its journal stays", "账号 {{.account}} 已遗忘，操作记录保留"},
+		"cli.held":         {"{{.name}} is held until {{.until}}", "{{.name}} 已暂缓至 {{.until}}"},
+		"cli.hold-cut":     {"no longer without somebody else's yes: {{.limit}}", "更长须由他人批准：{{.limit}}"},
+		"cli.hold-waits":   {"{{if .by}}{{.by}} asks{{else}}asked{{end}} {{if .until}}for until {{.until}}{{else}}for no end{{end}}{{if .why}} ({{.why}}){{end}}; it waits for curfew approve hold:{{.id}} by somebody else until {{.expires}}", "{{if .by}}{{.by}} {{end}}申请{{if .until}}暂缓至 {{.until}}{{else}}无限期暂缓{{end}}{{if .why}}（{{.why}}）{{end}}；须由他人在 {{.expires}} 前执行 curfew approve hold:{{.id}}"},
+		"cli.hold-limits":  {"{{if .max}}at most {{.max}} at once{{if .total}}, {{end}}{{end}}{{if .total}}{{.total}} in all{{end}}{{if .since}} since {{.since}}{{end}}; held for {{.held}} of it", "{{if .max}}单次最长 {{.max}}{{if .total}}，{{end}}{{end}}{{if .total}}累计最长 {{.total}}{{end}}{{if .since}}（自 {{.since}} 起）{{end}}；已暂缓 {{.held}}"},
+		"cli.hold-granted": {"granted: {{.name}} is held for {{.by}}{{if .until}} until {{.until}}{{end}}", "已批准：{{.name}} 按 {{.by}} 的申请{{if .until}}暂缓至 {{.until}}{{else}}无限期暂缓{{end}}"},
+		"cli.freed":        {"{{.name}} is not held any more", "{{.name}} 的暂缓已解除"},
+		"cli.called-off":   {"called off: {{.action}} ({{.id}})", "已取消：{{.action}}（{{.id}}）"},
+		"cli.too-late":     {"too late for {{.id}}: {{.action}} was requested from the platform at {{.at}}", "{{.id}} 已来不及取消：{{.at}} 已向平台请求{{.action}}"},
+		"cli.approved":     {"approved: {{.action}} {{.name}} (#{{.id}})", "已批准：{{.action}} {{.name}}（#{{.id}}）"},
+		"cli.confirm":      {"{{.action}} {{.name}} now? [y/N]", "现在{{.action}} {{.name}}？[y/N]"},
+		"cli.not-done":     {"nothing was done", "未执行任何操作"},
+		"cli.asked":        {"asked for: {{.action}} {{.name}}; curfew journal {{.id}} shows how it goes", "已发起：{{.action}} {{.name}}；用 curfew journal {{.id}} 查看进展"},
+		"cli.reloaded":     {"the new configuration is in force", "新配置已生效"},
+		"cli.forgotten":    {"account {{.account}} is forgotten; its journal stays", "账号 {{.account}} 已遗忘，操作记录保留"},
 
 		// Checks.
 		"cli.file-fine":      {"{{.file}} is fine: mode {{.mode}}, state in {{.state}}", "{{.file}} 没有问题：模式 {{.mode}}，状态保存在 {{.state}}"},
@@ -154,6 +163,7 @@ func cliTexts() entries {
 		"cli.policy-says":    {"policy {{.name}} ({{.type}}, {{.mode}}) is about: {{.match}}", "策略 {{.name}}（{{.type}}，{{.mode}}）适用于：{{.match}}"},
 		"cli.signal":         {"signals: {{.name}}", "信号：{{.name}}"},
 		"cli.channel":        {"channel {{.name}}", "渠道 {{.name}}"},
+		"cli.no-buttons":     {"channel {{.name}} shows no buttons: write users: and the ids of those who may press", "渠道 {{.name}} 没有按钮：请写 users: 并列出可以操作的人的 id"},
 		"cli.online-fine":    {"ok   {{.what}} {{.name}}", "通过  {{.what}} {{.name}}"},
 		"cli.online-bad":     {"bad  {{.what}} {{.name}}: {{.why}}", "失败  {{.what}} {{.name}}：{{.why}}"},
 		"cli.online-account": {"ok   {{.what}} {{.name}}: {{.count}} instances{{if .wallet}}, {{.wallet}} left{{end}}{{if .note}}; {{.note}}{{end}}", "通过  {{.what}} {{.name}}：{{.count}} 个实例{{if .wallet}}，余额 {{.wallet}}{{end}}{{if .note}}；{{.note}}{{end}}"},
@@ -169,7 +179,8 @@ func cliTexts() entries {
 		"cli.verdict.permanent":   {"refused until its configuration changes", "被拒，需修改配置"},
 		"cli.verdict.unknown":     {"the answer tells nothing", "无法判断是否送达"},
 
-		"cli.demo-done": {"Everything is settled", "全部处理完毕"},
-		"cli.demo-read": {"The configuration, the log and the journal are in {{.dir}}; read the journal with\n  {{.command}}", "配置、日志和操作记录在 {{.dir}}；查看操作记录：\n  {{.command}}"},
+		"cli.demo-done":  {"Everything is settled", "全部处理完毕"},
+		"cli.demo-night": {"The night passes …", "夜晚快进……"},
+		"cli.demo-read":  {"The configuration, the log and the journal are in {{.dir}}; read the journal, and what it cost, with\n  {{.command}}\n  {{.cost}}", "配置、日志和操作记录在 {{.dir}}；查看操作记录和花费：\n  {{.command}}\n  {{.cost}}"},
 	}
 }

@@ -7,6 +7,17 @@ func costTexts() entries {
 			"{{.gap}} left the wallet of {{.account}} on {{.day}} and no known resource explains it: {{.fell}} left{{if .vouchers}} ({{.vouchers}} of it vouchers, which may have expired){{end}}, curfew knows of {{.ledger}}{{if .kept}}. Stopped or kept there: {{.kept}}{{end}}. See curfew cost --check, and the platform's own bill",
 			"{{.account}} 在 {{.day}} 有 {{.gap}} 扣费找不到对应的资源：共扣 {{.fell}}{{if .vouchers}}（其中代金券 {{.vouchers}}，可能是过期）{{end}}，curfew 已知 {{.ledger}}{{if .kept}}。该账号中已关机或保留的有：{{.kept}}{{end}}。请运行 curfew cost --check，并核对平台账单",
 		},
+		"app.billed-more": {
+			"On {{.day}} the platform billed {{.billed}} for {{if .name}}{{.name}} ({{.item}}){{else}}{{.item}}{{end}} in {{.account}}, and curfew {{if .unknown}}knows of no such resource{{else}}reckoned {{.ledger}}{{end}}{{if .others}}. More than reckoned also for: {{.others}}{{end}}. All of that day: {{.all}} billed{{if .vouchers}} ({{.vouchers}} of it paid with vouchers){{end}}, {{.known}} reckoned. See curfew cost --check",
+			"{{.account}} 在 {{.day}}：平台为{{if .name}} {{.name}}（{{.item}}）{{else}}{{.item}}{{end}}计费 {{.billed}}，{{if .unknown}}curfew 没有见过该资源{{else}}curfew 计算为 {{.ledger}}{{end}}{{if .others}}。另有多计费：{{.others}}{{end}}。当天账单共 {{.all}}{{if .vouchers}}（其中代金券 {{.vouchers}}）{{end}}，按用量计算 {{.known}}。请运行 curfew cost --check",
+		},
+		"app.billed.instance": {"instances", "实例"},
+		"app.billed.disk":     {"disks", "磁盘"},
+		"app.billed.snapshot": {"snapshots, images", "快照与镜像"},
+		"app.billed.ip":       {"public IPs", "公网 IP"},
+		"app.billed.traffic":  {"traffic", "流量"},
+		"app.billed.other":    {"something else", "其他项目"},
+
 		"app.kept-names": {"{{.names}}{{if .more}} and {{.more}} more{{end}}", "{{.names}}{{if .more}}，另有 {{.more}} 个{{end}}"},
 
 		// Heads of columns.
@@ -31,6 +42,7 @@ func costTexts() entries {
 		"cli.cost.item.snapshot": {"SNAPSHOTS, IMAGES", "快照与镜像"},
 		"cli.cost.item.ip":       {"PUBLIC IPS", "公网 IP"},
 		"cli.cost.item.traffic":  {"TRAFFIC", "流量"},
+		"cli.cost.item.other":    {"OTHER", "其他"},
 
 		// What instances were doing.
 		"cli.cost.phase.setup":   {"set-up: from the start to the first run", "准备：开机到首个任务"},
@@ -74,6 +86,23 @@ func costTexts() entries {
 		"cli.cost.check.less":      {"less left than reckoned: a price may be wrong, or the platform settles late", "扣费少于计算：价格可能有误，或平台结算较晚"},
 		"cli.cost.check.unpriced":  {"more left, but things ran whose price is not known", "扣费较多，但有价格未知的资源在运行"},
 		"cli.cost.check.bought":    {"more left, but a period was bought, renewed or first seen", "扣费较多，但当天有包期购买、续费或首次出现"},
+		// The bill and the ledger.
+		"cli.cost.bill":                  {"Bill of {{.account}}, {{.from}} to {{.to}}", "{{.account}} 的账单对账，{{.from}} 至 {{.to}}"},
+		"cli.cost.bill-none":             {"{{.account}}: no whole day's bill of this time was read yet", "{{.account}}：这段时间尚无完整一天的账单"},
+		"cli.cost.bill-late":             {"From {{.day}} on the bill may not be complete yet", "{{.day}} 起账单可能尚不完整"},
+		"cli.cost.bill-apart":            {"Kept apart:{{if .refunded}} {{.refunded}} refunded{{end}}{{if .bought}}{{if .refunded}},{{end}} {{.bought}} for periods that were bought{{end}}", "不参与比较：{{if .refunded}}退款 {{.refunded}}{{end}}{{if .bought}}{{if .refunded}}，{{end}}购买包期 {{.bought}}{{end}}"},
+		"cli.cost.bill-agrees":           {"Every resource agrees", "每个资源都相符"},
+		"cli.cost.bill-differs":          {"Not explained", "无法解释的部分"},
+		"cli.cost.bill-nameless":         {"(the bill names none)", "（账单未注明）"},
+		"cli.cost.bill-all":              {"ALL", "合计"},
+		"cli.cost.bill.what":             {"RESOURCE", "资源"},
+		"cli.cost.bill.billed":           {"BILLED", "账单金额"},
+		"cli.cost.bill.unknown-resource": {"curfew knows of no such resource", "curfew 没有见过该资源"},
+		"cli.cost.bill.more":             {"billed more than reckoned", "账单多于计算"},
+		"cli.cost.bill.less":             {"billed less than reckoned: a price may be wrong, or items come late", "账单少于计算：价格可能有误，或账单较晚"},
+		"cli.cost.bill.never-billed":     {"reckoned, and never billed", "已计算，但未出账"},
+		"cli.cost.bill.unpriced":         {"its price is not known", "价格未知"},
+
 		"cli.cost.check.too-early": {"too early to tell", "尚未结算完"},
 	}
 }

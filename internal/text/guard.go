@@ -19,7 +19,7 @@ func guardTexts() entries {
 		"guard.protected":        {"protected by {{.by}}", "受保护：{{.by}}"},
 		"guard.unreadable":       {"its labels could not be read, so it is protected", "标签读取失败，按受保护处理"},
 		"guard.ceiling":          {"at most {{.at_most}} is allowed ({{.from}})", "最多只允许{{.at_most}}（{{.from}}）"},
-		"guard.held":             {"held by {{.by}} until {{.until}}{{if .why}}: {{.why}}{{end}}", "{{.by}} 要求暂缓至 {{.until}}{{if .why}}：{{.why}}{{end}}"},
+		"guard.held":             {"held by {{.by}}{{if .until}} until {{.until}}{{end}}{{if .why}}: {{.why}}{{end}}", "{{.by}} 要求{{if .until}}暂缓至 {{.until}}{{else}}一直暂缓{{end}}{{if .why}}：{{.why}}{{end}}"},
 		"guard.held-in-box":      {"held by its own hold file until {{.until}}", "实例内的 hold 文件要求暂缓至 {{.until}}"},
 		"guard.not-announced":    {"not announced yet; the warning time is {{.warn}}", "尚未预告；预告时间为 {{.warn}}"},
 		"guard.not-accepted":     {"no channel has accepted the warning yet", "还没有渠道接收预告"},
@@ -33,6 +33,8 @@ func guardTexts() entries {
 		"guard.approved":         {"approved by {{.by}}", "{{.by}} 已批准"},
 		"guard.dry-run":          {"dry-run: nothing is written", "演练模式：不会真正执行"},
 		"guard.enforce":          {"enforce", "执行模式"},
+		"guard.hold-max":         {"a hold lasts {{.max}} at most", "单次暂缓最长 {{.max}}"},
+		"guard.hold-total":       {"all holds{{if .since}} since {{.since}}{{end}} last {{.total}} at most, and {{.held}} are used up", "{{if .since}}自 {{.since}} 起{{end}}累计暂缓最长 {{.total}}，已用 {{.held}}"},
 		"guard.by-hand":          {"asked by hand", "人工指令"},
 		"guard.hurried":          {"wanted now, by hand", "人工要求立即执行"},
 	}

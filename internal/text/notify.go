@@ -5,6 +5,12 @@ func notifyTexts() entries {
 		// Titles: one line, also what a phone shows on its lock screen.
 		"notify.title.pending":       {"Will {{.action}} {{.name}} at {{.at}} (in {{.in}})", "{{.at}} 将{{.action}}：{{.name}}（{{.in}}后）"},
 		"notify.title.now":           {"Now, without waiting: {{.action}} {{.name}}", "立即{{.action}}，不再等待：{{.name}}"},
+		"notify.title.group":         {"{{.count}} notices: {{.first}} …", "{{.count}} 条通知：{{.first}} 等"},
+		"notify.title.group-pending": {"{{.count}} acts announced{{if .at}}, the first at {{.at}}{{end}}: {{.first}} …", "{{.count}} 项操作预告{{if .at}}，最早 {{.at}}{{end}}：{{.first}} 等"},
+		"notify.group.cost":          {"{{.count}} together{{if .rate}}, {{.rate}} an hour{{end}}{{if .unpriced}}; {{.unpriced}} without a known price{{end}}", "共 {{.count}} 条{{if .rate}}，合计每小时 {{.rate}}{{end}}{{if .unpriced}}；{{.unpriced}} 个价格未知{{end}}"},
+		"notify.group.item":          {"{{.line}}", "{{.line}}"},
+		"notify.group.over":          {"{{.line}} (over since)", "{{.line}}（已恢复）"},
+		"notify.group.hold":          {"To wait with one: curfew hold NAME 2h", "如需暂缓其中一个：curfew hold 名称 2h"},
 		"notify.names":               {"{{.name}} and {{.more}} more", "{{.name}} 等，另有 {{.more}} 个"},
 		"notify.names-more":          {"and {{.more}} more", "另有 {{.more}} 个"},
 		"notify.together":            {"Together with: {{.names}}", "一并处理：{{.names}}"},

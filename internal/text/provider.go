@@ -6,6 +6,14 @@ func providerTexts() entries {
 			"AutoDL's API lists Pro instances only; instances rented on the market page never appear in it, so curfew cannot see them",
 			"AutoDL 的 API 只列出“容器实例 Pro”，在算力市场租用的普通实例不在其中，curfew 看不到它们",
 		},
+		"provider.autodl-at-zero": {
+			"AutoDL powers instances off by itself; at which amount, and for how long it then keeps their data, is not documented",
+			"AutoDL 会强制关机；触发金额以及之后数据保留多久，官方没有说明",
+		},
+		"provider.sim-at-zero": {
+			"the simulated cloud stops everything there, if its world says force_stop; else all runs on and is owed",
+			"若模拟世界写明 force_stop，则关闭该账号的全部实例；否则继续运行并欠费",
+		},
 		"provider.machines-no-stop": {
 			"no stop: is declared for this machine, so it cannot be stopped; declare the command that powers it off, such as stop: shutdown -h now",
 			"这台机器没有声明 stop:，无法关机；请写上关机命令，例如 stop: shutdown -h now",

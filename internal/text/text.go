@@ -35,7 +35,7 @@ type entries map[fleet.Code]entry
 func areas() []entries {
 	return []entries{
 		actionTexts(), signalTexts(), sshTexts(), localTexts(), probeTexts(), prometheusTexts(), policyTexts(), guardTexts(),
-		executeTexts(), providerTexts(), notifyTexts(), digestTexts(), resourceTexts(), appTexts(), doctorTexts(), setupTexts(), execTexts(), exportTexts(), dataTexts(), estimateTexts(), costTexts(),
+		executeTexts(), providerTexts(), notifyTexts(), digestTexts(), digestMoneyTexts(), adviceTexts(), resourceTexts(), appTexts(), doctorTexts(), setupTexts(), execTexts(), exportTexts(), dataTexts(), estimateTexts(), keptEstimateTexts(), costTexts(), moneyTexts(), webTexts(), acceptTexts(), pressTexts(), answerTexts(), offerTexts(),
 	}
 }
 
