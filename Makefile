@@ -12,6 +12,7 @@ UNWATCHED := modernc.org/sqlite/lib modernc.org/libc
 GOTEST   := go test -p $(P) -timeout 20m $(if $(RACE),-race $(UNWATCHED:%=-gcflags=%=-race=false))
 # Run by version, so that the linter's own dependencies stay out of go.mod.
 LINTER   ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+MAILPIT  := github.com/axllent/mailpit@v1.33.1
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 
 # Properties are drawn from one seed, so that a run can be repeated; fuzz draws anew.
@@ -35,13 +36,17 @@ race: ## Run all tests with the race detector
 	@$(MAKE) --no-print-directory test RACE=1
 
 # Debian packages are installed only as root and only where apt-get exists;
-# otherwise the tests that need them say so and are left out.
+# otherwise the tests that need them say so and are left out. A mail server that
+# others wrote is built only where CI is set; elsewhere its test says how.
 test-needs:
+	@[ -z "$(CI)" ] || [ -x "$$(go env GOPATH)/bin/mailpit" ] || CGO_ENABLED=0 go install $(MAILPIT) || \
+		echo "left out: the test that sends to a real mail server"
 	@need=""; \
 	[ -x "$$(PATH="$$PATH:/usr/sbin" command -v sshd)" ] || need="$$need openssh-server"; \
 	for p in curl rsync rclone busybox; do command -v $$p >/dev/null || need="$$need $$p"; done; \
 	[ -e /usr/bin/jupyter-server ] && [ -d /usr/share/jupyter/kernels/python3 ] || need="$$need jupyter-server python3-ipykernel"; \
 	command -v prometheus >/dev/null || need="$$need prometheus"; \
+	command -v prometheus-alertmanager >/dev/null || need="$$need prometheus-alertmanager"; \
 	if [ -n "$(RACE)" ]; then command -v gcc >/dev/null || need="$$need gcc libc6-dev"; fi; \
 	[ -n "$$need" ] || exit 0; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
@@ -54,7 +59,8 @@ test-needs:
 		case "$$need" in *curl*) echo "left out: the tests that ping with curl";; esac; \
 		case "$$need" in *rsync*|*rclone*|*busybox*) echo "left out: the tests that export with what is missing";; esac; \
 		case "$$need" in *jupyter*) echo "left out: the test that asks a real Jupyter server";; esac; \
-		case "$$need" in *prometheus*) echo "left out: the tests that ask a real Prometheus";; esac; \
+		case "$$need " in *prometheus\ *) echo "left out: the tests that ask a real Prometheus";; esac; \
+		case "$$need" in *alertmanager*) echo "left out: the tests that tell a real Alertmanager";; esac; \
 		case "$$need" in *gcc*) echo "the race detector needs a C compiler" >&2; exit 1;; esac; \
 	fi
 

@@ -138,7 +138,7 @@ func anchors(page string) []string {
 // filled in with accounts and a source of signals.
 func TestExampleConfigurationsLoad(t *testing.T) {
 	reg := config.Registry{Providers: platforms.Kinds(), Channels: channels.Kinds()}
-	top := regexp.MustCompile(`^(#.*\n)*(mode|timezone|language|state|ping|public_url|accounts|signals|protect|caps|policies|exec|notify|rates):`)
+	top := regexp.MustCompile(`^(#.*\n)*(mode|timezone|language|state|ping|listen|public_url|accounts|signals|protect|caps|hold|people|policies|exec|notify|advice|rates|accept):`)
 	quotes, jobs := regexp.MustCompile(`(?m)^quotes:`), regexp.MustCompile(`^jobs:`)
 	found := 0
 	for _, file := range pages(t) {
@@ -220,11 +220,11 @@ func TestEveryKeyOfTheConfigurationIsDocumented(t *testing.T) {
 }
 
 // keys collects the paths of all keys. What stands below labels and prices is the
-// user's own; secrets and caps are one value, whatever they consist of.
+// user's own, and below at a share; secrets and caps are one value, whatever they consist of.
 func keys(path string, v any, into map[string]bool) {
 	switch v := v.(type) {
 	case map[string]any:
-		whole := regexp.MustCompile(`(^|\.)(labels?|prices|fx|token|key|password|header)$|^caps\.`)
+		whole := regexp.MustCompile(`(^|\.)(labels?|prices|fx|token|key|password|header|secrets|at)$|^caps\.`)
 		if whole.MatchString(path) {
 			into[path] = true
 			return

@@ -12,6 +12,7 @@ import (
 	"curfew/fleet"
 	"curfew/internal/app"
 	"curfew/internal/config"
+	"curfew/notify"
 	"curfew/providers"
 	"curfew/signals"
 	"curfew/signals/ssh"
@@ -43,7 +44,9 @@ type checked struct {
 	Policies []policyLine     `json:"policies,omitempty"`
 	Signals  []string         `json:"signals,omitempty"`
 	Channels []string         `json:"channels,omitempty"`
-	Online   []tried          `json:"online,omitempty"`
+	// NoButtons are channels that could have buttons, and nobody is named who may press.
+	NoButtons []string `json:"no_buttons,omitempty"`
+	Online    []tried  `json:"online,omitempty"`
 }
 
 // accountNeed is what polling an account takes.
@@ -105,6 +108,9 @@ func (p *program) check(ctx context.Context, online bool) error {
 	}
 	for _, c := range cfg.Notify.Channels {
 		out.Channels = append(out.Channels, c.Name)
+		if lacksUsers(c) {
+			out.NoButtons = append(out.NoButtons, c.Name)
+		}
 	}
 	if online {
 		if err := p.progress(ctx, wordLooking, func() error {
@@ -135,6 +141,17 @@ func (p *program) check(ctx context.Context, online bool) error {
 		return &exitError{code: exitFailed}
 	}
 	return &exitError{code: exitPartly}
+}
+
+// lacksUsers reports whether a channel hears presses of buttons and shows none, since
+// nobody may press.
+func lacksUsers(c config.Channel) bool {
+	i := slices.IndexFunc(registry().Channels, func(k notify.Kind) bool { return k.Name == c.Type })
+	if i < 0 || registry().Channels[i].Buttons == "" || len(c.Users) > 0 {
+		return false
+	}
+	_, hears := c.Credential[registry().Channels[i].Buttons]
+	return hears
 }
 
 // problems shows what is wrong with the configuration.
@@ -198,6 +215,9 @@ func (g *page) checked(c checked, cfg *config.Config) {
 	}
 	for _, ch := range c.Channels {
 		g.line(wordChannel, fleet.Values{"name": fleet.Text(ch)})
+	}
+	for _, name := range c.NoButtons {
+		g.line(wordNoButtons, fleet.Values{"name": fleet.Text(name)})
 	}
 	whats := map[string]fleet.Code{"account": whatAccount, "signal": whatSignal, "channel": whatChannel}
 	for _, t := range c.Online {

@@ -22,8 +22,8 @@ func (p *program) costCommand() *cobra.Command {
 what curfew saw of them: for how long each was in which state, at which price. What
 nobody told the price of is named and not in the total; currencies are kept apart.
 --by phase says what went into set-up, work and idling, and what an hour of work
-came to. --check compares what left each wallet, day by day, with what is known to
-have been used. It needs no daemon.`,
+came to. --check compares what left each wallet, day by day, and what each platform
+billed, with what is known to have been used. It needs no daemon.`,
 		Example: "  curfew cost\n  curfew cost --days 30 --by owner\n  curfew cost --from 2026-11-01 --to 2026-11-30 --by day\n  curfew cost --check",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -52,6 +52,7 @@ have been used. It needs no daemon.`,
 					return p.writeJSON(a)
 				case check:
 					g.checks(a)
+					g.bills(a.Bills)
 				default:
 					g.costs(a)
 				}
@@ -64,7 +65,7 @@ have been used. It needs no daemon.`,
 	f.StringVar(&to, "to", "", "the last day (default: today)")
 	f.IntVar(&days, "days", 7, "how many days, with the last")
 	f.StringVar(&by, "by", string(ledger.ByAccount), "what to add up by: "+groupings())
-	f.BoolVar(&check, "check", false, "compare what left each wallet with what is known to have been used")
+	f.BoolVar(&check, "check", false, "compare what left each wallet, and each bill, with what is known to have been used")
 	return c
 }
 
@@ -146,18 +147,20 @@ func (g *page) costs(a ctl.CostAnswer) {
 	g.part(partCostUnknown, g.unknownCosts(a.Unknown))
 }
 
-func (g *page) partOfSum(code fleet.Code, sums ledger.Sums) {
+func (g *page) partOfSum(code fleet.Code, sums fleet.Sums) {
 	if len(sums) > 0 {
 		g.line(code, fleet.Values{"sum": fleet.Text(sums.String())})
 	}
 }
 
-// costRows gives the table: a column for each item that anything was spent on.
+// costRows gives the table: a column for each of the five items, with a dash where
+// nothing is known to have been spent, and one for what is none of them where there is
+// such a thing.
 func (g *page) costRows(c ledger.Costs) [][]string {
 	var items []ledger.Item
 	if c.By != ledger.ByItem {
 		for _, i := range ledger.Items() {
-			if _, spent := c.Items[i]; spent {
+			if _, spent := c.Items[i]; spent || i != fleet.ItemOther {
 				items = append(items, i)
 			}
 		}

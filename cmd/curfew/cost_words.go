@@ -27,6 +27,7 @@ const (
 	itemSnapshot fleet.Code = "cli.cost.item.snapshot"
 	itemIP       fleet.Code = "cli.cost.item.ip"
 	itemTraffic  fleet.Code = "cli.cost.item.traffic"
+	itemOther    fleet.Code = "cli.cost.item.other"
 
 	phaseSetup   fleet.Code = "cli.cost.phase.setup"
 	phaseRun     fleet.Code = "cli.cost.phase.run"
@@ -69,7 +70,7 @@ const (
 func itemWords() map[ledger.Item]fleet.Code {
 	return map[ledger.Item]fleet.Code{
 		ledger.ItemInstance: itemInstance, ledger.ItemDisk: itemDisk, ledger.ItemSnapshot: itemSnapshot,
-		ledger.ItemIP: itemIP, ledger.ItemTraffic: itemTraffic,
+		ledger.ItemIP: itemIP, ledger.ItemTraffic: itemTraffic, fleet.ItemOther: itemOther,
 	}
 }
 

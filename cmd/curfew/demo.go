@@ -25,12 +25,16 @@ import (
 //go:embed demo/curfew.yaml demo/world.yaml
 var demoFiles embed.FS
 
-// The limits of a demo. Its story takes about a quarter of an hour of its own
-// time.
+// The limits of a demo. Its story takes about a quarter of an hour of its own time; then
+// the night passes, so that the day can be reckoned.
 const (
-	demoStory   = time.Hour   // of its own time, at most; it lies in the past
+	demoBegins  = 22          // o'clock
+	demoStory   = time.Hour   // of its own time, at most
 	demoLongest = time.Minute // of real time, at most, unless it was slowed down
+	demoNight   = 25          // times as fast as before the night passes
+	demoDawn    = 4*time.Hour + 15*time.Minute
 	demoRefresh = time.Second
+	demoFastest = 5000
 )
 
 // demoEnds is how the story must end.
@@ -46,9 +50,10 @@ func (p *program) demoCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "demo", Short: "Watch curfew guard a simulated cloud; needs no account",
 		Long: `demo writes a configuration and a world of six simulated instances, with disks and
-snapshots, into a folder and runs the daemon on it, faster than time. It is the daemon itself: what you
-see it tell comes from its console channel. It ends by itself when all is
-settled. The folder stays, so that you can look at the journal afterwards.`,
+snapshots, into a folder and runs the daemon on it, faster than time: an evening, and
+then the night. It is the daemon itself: what you see it tell comes from its console
+channel. It ends by itself when all is settled and the day is reckoned. The folder
+stays, so that you can look at the journal and the costs afterwards.`,
 		Example: "  curfew demo\n  curfew demo --speed 20 --dir ./demo",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -78,7 +83,8 @@ func (p *program) demo(ctx context.Context, speed int, dir string) (err error) {
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 
-	clock := sched.NewFast(p.now().Add(-demoStory), speed)
+	began := demoEvening(p.now().In(cfg.Timezone))
+	clock := sched.NewFast(began, speed)
 	log := logger(file, false, zerolog.InfoLevel, clock)
 	d := &demo{p: p, clock: clock, screen: p.screen()}
 	a, err := app.New(ctx, p.options(clock, log, func(o *app.Options) {
@@ -94,7 +100,13 @@ func (p *program) demo(ctx context.Context, speed int, dir string) (err error) {
 	serving, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- serve(serving, a, ctl.SocketPath(cfg.State), log, p.system) }()
-	left, err := d.watch(serving, a, ended, max(demoLongest, demoStory/time.Duration(speed)))
+	left, err := d.watch(serving, a, ended, max(demoLongest, demoStory/time.Duration(speed)), d.unsettled)
+	if err == nil && ctx.Err() == nil && len(left) == 0 {
+		fmt.Fprintln(d.screen, p.page(clock.Now()).say(wordDemoNight, nil))
+		night := min(speed*demoNight, demoFastest)
+		clock.Run(night)
+		left, err = d.watch(serving, a, ended, demoLongest+demoDawn/time.Duration(night), d.before(began.Add(demoDawn)))
+	}
 	stop()
 	if err := errors.Join(err, <-ended, a.Close()); err != nil {
 		return err
@@ -103,7 +115,10 @@ func (p *program) demo(ctx context.Context, speed int, dir string) (err error) {
 	if ctx.Err() == nil && len(left) == 0 {
 		g.line(wordDemoDone, nil)
 	}
-	g.line(wordDemoRead, fleet.Values{"dir": fleet.Text(dir), "command": fleet.Text("curfew journal --config " + p.file)})
+	g.line(wordDemoRead, fleet.Values{
+		"dir": fleet.Text(dir), "command": fleet.Text("curfew journal --config " + p.file),
+		"cost": fleet.Text(fmt.Sprintf("curfew cost --from %s --config %s", began.Format("2006-01-02"), p.file)),
+	})
 	if len(left) > 0 && ctx.Err() == nil {
 		return fmt.Errorf("not settled in time: %s", strings.Join(left, ", "))
 	}
@@ -148,15 +163,35 @@ func (p *program) demoFolder(dir string) (string, error) {
 // demo is a demo under way.
 type demo struct {
 	p      *program
-	clock  sched.Clock
+	clock  *sched.Fast
 	screen *screen
 	cloud  *sim.Cloud
 	shown  string
 }
 
-// watch shows the table until all is settled and gives what is not when the time
-// is over, or why the daemon ended.
-func (d *demo) watch(ctx context.Context, a *app.App, ended chan error, longest time.Duration) (left []string, err error) {
+// demoEvening is an evening whose night is over.
+func demoEvening(now time.Time) time.Time {
+	year, month, day := now.Add(-demoDawn).Date()
+	at := time.Date(year, month, day, demoBegins, 0, 0, 0, now.Location())
+	if at.Add(demoDawn).After(now) {
+		at = time.Date(year, month, day-1, demoBegins, 0, 0, 0, now.Location())
+	}
+	return at
+}
+
+// before gives what is left to wait for: a time.
+func (d *demo) before(t time.Time) func(context.Context, *app.App) ([]string, error) {
+	return func(context.Context, *app.App) ([]string, error) {
+		if d.clock.Now().Before(t) {
+			return []string{"the night is not over"}, nil
+		}
+		return nil, nil
+	}
+}
+
+// watch shows the table until nothing is left to wait for and gives what is when the
+// time is over, or why the daemon ended.
+func (d *demo) watch(ctx context.Context, a *app.App, ended chan error, longest time.Duration, what func(context.Context, *app.App) ([]string, error)) (left []string, err error) {
 	over := time.NewTimer(longest)
 	defer over.Stop()
 	tick := time.NewTicker(demoRefresh)
@@ -165,7 +200,7 @@ func (d *demo) watch(ctx context.Context, a *app.App, ended chan error, longest 
 		if err := d.show(ctx, a); err != nil {
 			return nil, err
 		}
-		left, err = d.unsettled(ctx, a)
+		left, err = what(ctx, a)
 		if err != nil {
 			return left, err
 		}

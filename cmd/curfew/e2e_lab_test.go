@@ -140,6 +140,7 @@ func (l *e2e) configure(cloud, group string) {
 	l.must(os.WriteFile(l.path("curfew.yaml"), design, 0o600))
 	l.change("sqlite:/var/lib/curfew/curfew.db", "sqlite:"+l.path("curfew.db"))
 	l.change("0.0.0.0:8421", l.ownAddress())
+	l.change("127.0.0.1:8420", l.ownAddress())
 	l.change("https://api.autodl.com", cloud)
 	l.change("poll: 1m", "poll: 20s")
 	l.change("RTX 4090: 1.98 CNY", "RTX 4090D: 1.98 CNY")

@@ -25,7 +25,8 @@ import (
 type estimateFlags struct {
 	quotes, epochTime, efficiency                                []string
 	hours, cards, setup, upload, download, disk, snapshot, image string
-	keep, rework, margin, utilisation, jobs                      string
+	keep, rework, margin, utilisation, jobs, instance            string
+	forget                                                       bool
 	epochs                                                       int
 }
 
@@ -47,14 +48,25 @@ configuration is needed. A price list has a line for each offer:
 --hours is how long the job takes with the given number of --cards. With several
 numbers to compare, or with --efficiency, it is how long it takes on one card; so is
 --epoch-time. What was measured at one offer is given by its name, its platform or its
-GPU: --epoch-time a=48s, --efficiency a:4=0.79.`,
+GPU: --epoch-time a=48s, --efficiency a:4=0.79.
+
+With --for REF it reckons with the price of that running instance, as it is billed, and
+keeps the estimate: you are told when the instance has cost more than the total with
+its margin since then, and when the wallet will not last until its end. It is closed
+when the instance stops, and replaced by the next one; curfew explain REF shows it
+beside what it did cost. --forget drops it.`,
 		Example: `  curfew estimate --quotes prices.yaml --hours 30 --cards 8
   curfew estimate --quotes prices.yaml --epochs 50 --epoch-time a=48s,b=63s
   curfew estimate --hours 100 --cards 1,4,8 --efficiency 4=0.79,8=0.68
   curfew estimate --hours 28 --setup 2h --upload 80GB@5MB/s --disk 500GB --keep 30d --download 50GB
-  curfew estimate --quotes prices.yaml -f jobs.yaml`,
+  curfew estimate --quotes prices.yaml -f jobs.yaml
+  curfew estimate --for exp-llama --hours 30
+  curfew estimate --for exp-llama --forget`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if f.instance != "" || f.forget {
+				return p.estimateFor(c.Context(), f, c.Flags().Changed)
+			}
 			jobs, err := f.read(c.Flags().Changed)
 			if err != nil {
 				return usage(err)
@@ -80,6 +92,8 @@ GPU: --epoch-time a=48s, --efficiency a:4=0.79.`,
 	flags.StringVar(&f.margin, "margin", "20%", "the `SHARE` that is put on top of the total")
 	flags.StringVar(&f.utilisation, "utilization", "", "how busy the cards are, such as `50%`; says what 95% would save")
 	flags.StringVarP(&f.jobs, "jobs", "f", "", "a `FILE` of jobs with the same inputs, such as a week's; -f for short")
+	flags.StringVar(&f.instance, "for", "", "keep the estimate for the running instance `REF`, at its own price")
+	flags.BoolVar(&f.forget, "forget", false, "with --for: drop the estimate that was kept")
 	for _, list := range []string{"quotes", "epoch-time", "efficiency"} {
 		flags.Lookup(list).DefValue = ""
 	}

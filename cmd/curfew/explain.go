@@ -59,12 +59,10 @@ func (g *page) explain(e ctl.Explanation) {
 	g.part(partPolicies, rows)
 	g.part(partGuard, g.rulings(e.Rulings))
 	g.part(partRuns, g.runs(e.Runs))
-	rows = nil
-	for _, h := range e.Holds {
-		rows = append(rows, []string{g.say(wordHeldBy, fleet.Values{"by": fleet.Text(h.By), "until": moment(h.Until), "why": fleet.Text(h.Why)})})
-	}
-	g.part(partHolds, rows)
+	g.part(partHolds, g.holds(e))
 	g.part(partSecured, g.secured(e.Secured))
+	g.part(partEstimates, g.estimates(e.Estimates))
+	g.part(partAccepted, g.acceptances(e.Accepted))
 	rows = nil
 	for _, s := range e.Sources {
 		rows = append(rows, []string{s.Policy, s.Key, s.Value, "(" + s.From + ")"})

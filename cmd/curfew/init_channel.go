@@ -34,15 +34,15 @@ func (i *initializer) whichChannel(ctx context.Context) (notify.Kind, error) {
 	for _, k := range kinds {
 		o := setup.Option{Name: k.Name, Text: k.Title}
 		ready := false
-		switch names := setup.EnvNames(k.Name, k.Credentials, i.lookupEnv); {
+		switch env := i.inEnv(k); {
 		case k.Name == notify.ConsoleKind:
 			o.Text = i.talk.say(wordConsole, nil)
 			if i.plan.Box != nil {
 				o.Note = i.talk.say(wordConsoleBox, nil)
 			}
 			ready = i.yes // nobody is there to be asked for a key
-		case names != nil:
-			o.Note = i.talk.say(wordInEnv, fleet.Values{"env": fleet.Text(names[k.Credentials[0]])})
+		case env != "":
+			o.Note = i.talk.say(wordInEnv, fleet.Values{"env": fleet.Text(env)})
 			ready = true
 		case k.Name == "autodlpush" && autodl != setup.Secret{}:
 			ready = true
@@ -60,6 +60,17 @@ func (i *initializer) whichChannel(ctx context.Context) (notify.Kind, error) {
 		return notify.Kind{}, err
 	}
 	return kinds[slices.IndexFunc(kinds, func(k notify.Kind) bool { return k.Name == answer })], nil
+}
+
+// inEnv is the variable that holds a channel's credential, the first of those it may
+// have. One is enough to be asked for the rest.
+func (i *initializer) inEnv(k notify.Kind) string {
+	for _, key := range k.Credentials {
+		if names := setup.EnvNames(k.Name, []string{key}, i.lookupEnv); names != nil {
+			return names[key]
+		}
+	}
+	return ""
 }
 
 // autodlToken is where the token of an AutoDL account in the plan is. AutoDL's
@@ -143,7 +154,7 @@ func (i *initializer) channelEntry(ctx context.Context, kind notify.Kind) (setup
 		for _, key := range kind.Credentials {
 			w := wanted{
 				ask:  fleet.Because(wordChannelCredential, credentialValues(kind.Title, kind.Name, key)),
-				kind: kind.Name, key: key, file: c.Name, needed: len(kind.Credentials) == 1,
+				kind: kind.Name, key: key, file: c.Name, needed: len(kind.Credentials) == 1 && !kind.NoSecrets,
 			}
 			if kind.Name == "autodlpush" {
 				w.same = i.autodlToken()
@@ -156,12 +167,18 @@ func (i *initializer) channelEntry(ctx context.Context, kind notify.Kind) (setup
 				c.Credential = append(c.Credential, s)
 			}
 		}
+		if kind.NoSecrets {
+			break
+		}
 		if len(c.Credential) == 0 {
 			if i.yes {
 				return c, errLeft
 			}
 			i.talk.line(wordOneOf, fleet.Values{"keys": fleet.Text(strings.Join(kind.Credentials, ", "))})
 		}
+	}
+	if _, err := i.openChannel(c); err == nil {
+		return c, nil // what it can do without is not asked for
 	}
 	for _, key := range kind.Settings {
 		answer, err := i.talk.ask(ctx, setup.Question{
@@ -201,14 +218,19 @@ func (i *initializer) tryChannel(ctx context.Context, c setup.Channel) (ok bool,
 	return v.Kind == notify.VerdictOK, nil
 }
 
-func (i *initializer) sendTest(ctx context.Context, c setup.Channel) (v notify.Verdict, err error) {
+// openChannel opens a channel that is not written yet. Nothing is sent.
+func (i *initializer) openChannel(c setup.Channel) (open notify.OpenChannel, err error) {
 	plan := i.plan
 	plan.Channel = &c
 	cfg, err := i.draft(plan)
 	if err != nil {
-		return v, err
+		return open, err
 	}
-	open, err := i.trier().Channel(cfg.Notify.Channels[0], i.render.Language(), cfg.Timezone)
+	return i.trier().Channel(cfg.Notify.Channels[0], i.render.Language(), cfg.Timezone)
+}
+
+func (i *initializer) sendTest(ctx context.Context, c setup.Channel) (v notify.Verdict, err error) {
+	open, err := i.openChannel(c)
 	if err != nil {
 		return v, err
 	}

@@ -344,6 +344,13 @@ func TestInitLeavesABadConfigurationAndSaysSo(t *testing.T) {
 	}
 }
 
+// One of the credentials that a channel may have is enough to offer it.
+func TestInitFindsAChannelInTheEnvironment(t *testing.T) {
+	l := newSetupLab(t)
+	l.env["AUTODL_TOKEN"], l.env["SLACK_WEBHOOK"] = labToken, "https://hooks.slack.com/services/T0/B0/x"
+	l.run(nil, "", "", "", "", "", "console").wants(t, exitFine, "Slack", "SLACK_WEBHOOK")
+}
+
 func TestInitTriesAnotherChannelWhereNothingArrived(t *testing.T) {
 	l := newSetupLab(t)
 	l.env["AUTODL_TOKEN"] = labToken

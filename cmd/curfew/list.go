@@ -19,7 +19,8 @@ func (p *program) listCommand() *cobra.Command {
 		Long: `ls lists every instance: where it is, what it does, what it costs and what
 comes next for it. ls disks, snapshots, images and ips list what is billed beside
 instances: what each costs a day, how old it is and what uses it. ls accounts lists
-the accounts, how old what is known of them is, and what they have left.`,
+the accounts, how old what is known of them is, what they have left, and for how long
+that lasts.`,
 		Example:   "  curfew ls\n  curfew ls disks\n  curfew ls accounts",
 		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: []string{"instances", "disks", "snapshots", "images", "ips", "accounts"},
@@ -108,14 +109,17 @@ func (p *program) accounts(l ctl.Listing) []ctl.Account {
 
 // accounts writes one line for every scope of every account.
 func (g *page) accounts(l ctl.Listing) {
-	rows := [][]string{g.heads(columnAccount, columnProvider, columnMode, columnRegion, columnInstances, columnRead, columnWallet, columnProblem)}
+	rows := [][]string{g.heads(columnAccount, columnProvider, columnMode, columnRegion, columnInstances, columnRead, columnWallet, columnPrice, columnLasts, columnProblem)}
 	for _, a := range l.Accounts {
 		row := func(region, count, read, problem string) {
 			wallet := "-"
 			if w, ok := l.Wallets[a.Name]; ok {
 				wallet = left(w)
+				if !a.WalletAt.IsZero() {
+					wallet = g.say(wordAgo, fleet.Values{"at": fleet.Text(wallet), "age": fleet.Span(l.Now.Sub(a.WalletAt))})
+				}
 			}
-			rows = append(rows, []string{a.Name, a.Provider, string(a.Mode), cmp.Or(region, "-"), count, read, wallet, problem})
+			rows = append(rows, []string{a.Name, a.Provider, string(a.Mode), cmp.Or(region, "-"), count, read, wallet, g.burn(a), g.lasts(a), problem})
 		}
 		known := false
 		for _, s := range l.Scopes {
@@ -134,6 +138,26 @@ func (g *page) accounts(l ctl.Listing) {
 		}
 	}
 	g.table(0, rows)
+}
+
+// burn is what everything in an account costs by the hour.
+func (g *page) burn(a ctl.Account) string {
+	burn := cmp.Or(a.Burn.String(), "-")
+	if a.Unpriced == 0 {
+		return burn
+	}
+	return g.say(wordBurnUnpriced, fleet.Values{"burn": fleet.Text(burn), "unpriced": fleet.Number(float64(a.Unpriced))})
+}
+
+// lasts is for how long what an account has left lasts.
+func (g *page) lasts(a ctl.Account) string {
+	switch {
+	case a.Runway == nil:
+		return "-"
+	case a.Unpriced > 0:
+		return g.say(wordLastsAtMost, fleet.Values{"span": fleet.Span(*a.Runway)})
+	}
+	return g.say(wordSpan, fleet.Values{"for": fleet.Span(*a.Runway)})
 }
 
 func countIn(items []ctl.Planned, s fleet.Scope) string {

@@ -23,7 +23,8 @@ func (p *program) notifyCommand() *cobra.Command {
 	c.AddCommand(&cobra.Command{
 		Use: "test CHANNEL", Short: "Send one test message and show the channel's own answer",
 		Long: `test sends one message over a channel of the configuration and shows how its
-answer is judged. It needs no daemon, and exits 1 unless the message was accepted.`,
+answer is judged, and what is left of the channel's quota where there is a state. It
+needs no daemon, and exits 1 unless the message was accepted.`,
 		Example: "  curfew notify test wx",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(c *cobra.Command, args []string) error { return p.notifyTest(c.Context(), args[0]) },
@@ -49,8 +50,13 @@ func (p *program) notifyTest(ctx context.Context, name string) error {
 		return fmt.Errorf("channel %s: %w", name, err)
 	}
 	v := p.sendTest(ctx, open, wordAsking)
+	left, known := p.quotaLeft(ctx, cfg.State, name, open.Kind)
 	if p.asJSON {
-		if err := p.writeJSON(map[string]any{"channel": name, "verdict": v}); err != nil {
+		answer := map[string]any{"channel": name, "verdict": v}
+		if known {
+			answer["quota"] = left
+		}
+		if err := p.writeJSON(answer); err != nil {
 			return err
 		}
 	} else {
@@ -63,6 +69,9 @@ func (p *program) notifyTest(ctx context.Context, name string) error {
 			values["detail"] = fleet.Text(v.Detail)
 		}
 		g.line(wordSent, values)
+		if known {
+			g.quota(left)
+		}
 	}
 	if v.Kind != notify.VerdictOK {
 		return &exitError{code: exitFailed}

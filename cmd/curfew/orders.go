@@ -21,7 +21,9 @@ func (p *program) holdCommand() *cobra.Command {
 		Use: "hold REF DURATION|off", Short: "Forbid acting on an instance for a time",
 		Long: `hold says wait: until the time is over nothing is done to the instance, and what
 was announced for it is called off. off ends its holds. What was requested from
-the platform already cannot be called off; hold says so and exits 3.`,
+the platform already cannot be called off; hold says so and exits 3. Of a hold that
+is longer than the limits under hold: allow, that much holds at once; the rest waits
+until somebody else says yes with curfew approve, and hold exits 3 as well.`,
 		Example: "  curfew hold exp-llama 2h --why 'copying results'\n  curfew hold exp-llama off",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -70,43 +72,37 @@ func (p *program) hold(ctx context.Context, r ctl.HoldRequest, d time.Duration) 
 	}); err != nil {
 		return err
 	}
-	if p.asJSON {
-		if err := p.writeJSON(a); err != nil {
-			return err
-		}
-	} else {
-		g, name := p.page(now), fleet.Text(r.Name)
-		if r.Until.IsZero() {
+	return p.showHold(a, now, func(g *page) {
+		switch name := fleet.Text(r.Name); {
+		case r.Until.IsZero():
 			g.line(wordFreed, fleet.Values{"name": name})
-		} else {
+		case !a.Hold.Until.IsZero():
 			g.line(wordHeld, fleet.Values{"name": name, "until": moment(a.Hold.Until)})
 		}
-		if i := a.Abandoned; i != nil {
-			g.line(wordCalledOff, fleet.Values{"id": fleet.Text(number(i.ID)), "action": action(i.Action)})
-		}
-		if i := a.TooLate; i != nil {
-			g.line(wordTooLate, fleet.Values{"id": fleet.Text(number(i.ID)), "action": action(i.Action), "at": moment(i.StartedAt)})
-		}
-	}
-	if a.TooLate != nil {
-		return &exitError{code: exitPartly}
-	}
-	return nil
+	})
 }
 
 func (p *program) approveCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "approve ID", Short: "Say yes to an announced act that waits for it",
+		Use: "approve ID|hold:ID", Short: "Say yes to an announced act, or to a long hold, that waits for it",
 		Long: `approve says yes to an act of a policy with approval: true. ID is the number in
-its announcement. The yes lasts 24 hours; every check is asked again all the same.`,
-		Example: "  curfew approve 12",
+its announcement. The yes lasts 24 hours; every check is asked again all the same.
+
+approve hold:ID grants a hold that is longer than the limits under hold: allow at
+once. It was asked for by somebody else, and waits for 24 hours.`,
+		Example: "  curfew approve 12\n  curfew approve hold:3",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			ctx := c.Context()
+			if id, ok, err := holdID(args[0]); err != nil {
+				return usage(err)
+			} else if ok {
+				return p.approveHold(ctx, id)
+			}
 			id, err := intentID(args[0])
 			if err != nil {
 				return usage(err)
 			}
-			ctx := c.Context()
 			return p.orderAct(ctx, wordApproved, func(api ctl.API) (fleet.Intent, error) { return api.Approve(ctx, id, p.user()) })
 		},
 	}

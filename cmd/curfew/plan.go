@@ -57,6 +57,12 @@ func (p *program) plan(plan ctl.Plan) error {
 			g.print("  " + g.next(i))
 			g.table(4, g.rulings(i.Rulings))
 		}
+		for _, f := range plan.Findings {
+			g.line(wordPlanFound, fleet.Values{"policy": fleet.Text(f.Policy), "what": fleet.Nested(f.Reason)})
+		}
+		for _, b := range plan.Blocks {
+			g.line(wordPlanBlock, fleet.Values{"policy": fleet.Text(b.Policy), "why": fleet.Nested(b.Reason)})
+		}
 		g.scopes(plan.Scopes, nil)
 		v := fleet.Values{"acts": fleet.Number(float64(acts)), "kept": fleet.Number(float64(len(plan.Items) + len(plan.Resources) - acts))}
 		if unguarded > 0 {

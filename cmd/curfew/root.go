@@ -127,8 +127,8 @@ Then write a configuration, check it, and let it run:
 	flags.StringVar(&p.lang, "lang", "", "language of the output: en or zh (default: the configuration's, then LANG)")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
-		p.initCommand(), p.runCommand(), p.execCommand(), p.guardCommand(), p.demoCommand(), p.checkCommand(), p.planCommand(), p.applyCommand(), p.explainCommand(), p.listCommand(), p.estimateCommand(), p.costCommand(),
-		p.holdCommand(), p.approveCommand(), p.actCommand("stop"), p.actCommand("start"), p.actCommand("release"),
+		p.initCommand(), p.runCommand(), p.execCommand(), p.guardCommand(), p.demoCommand(), p.checkCommand(), p.planCommand(), p.applyCommand(), p.explainCommand(), p.acceptMachineCommand(), p.listCommand(), p.estimateCommand(), p.costCommand(),
+		p.holdCommand(), p.ackCommand(), p.approveCommand(), p.actCommand("stop"), p.actCommand("start"), p.actCommand("release"),
 		p.schemaCommand(), p.doctorCommand(), p.journalCommand(), p.reloadCommand(), p.forgetCommand(), p.pingURLCommand(), p.notifyCommand(), p.versionCommand(),
 	)
 	return root

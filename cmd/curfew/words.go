@@ -27,6 +27,7 @@ const (
 	columnNext      fleet.Code = "cli.column.next"
 	columnRead      fleet.Code = "cli.column.read"
 	columnWallet    fleet.Code = "cli.column.wallet"
+	columnLasts     fleet.Code = "cli.column.lasts"
 	columnProblem   fleet.Code = "cli.column.problem"
 	columnWhen      fleet.Code = "cli.column.when"
 	columnAct       fleet.Code = "cli.column.act"
@@ -111,6 +112,8 @@ const (
 	wordNoIntent fleet.Code = "cli.no-intents"
 
 	wordPlanSum      fleet.Code = "cli.plan-sum"
+	wordPlanFound    fleet.Code = "cli.plan-found"
+	wordPlanBlock    fleet.Code = "cli.plan-block"
 	wordScopeFailing fleet.Code = "cli.scope-failing"
 	wordScopeNever   fleet.Code = "cli.scope-never"
 	wordUnreadable   fleet.Code = "cli.unreadable"
@@ -122,6 +125,8 @@ const (
 	wordSoFar          fleet.Code = "cli.so-far"
 	wordLastRead       fleet.Code = "cli.last-read"
 	wordAgo            fleet.Code = "cli.ago"
+	wordBurnUnpriced   fleet.Code = "cli.burn-unpriced"
+	wordLastsAtMost    fleet.Code = "cli.lasts-at-most"
 	wordStale          fleet.Code = "cli.stale"
 	wordRunOpen        fleet.Code = "cli.run-open"
 	wordRunOver        fleet.Code = "cli.run-over"
@@ -160,6 +165,7 @@ const (
 	wordPolicySays    fleet.Code = "cli.policy-says"
 	wordSignal        fleet.Code = "cli.signal"
 	wordChannel       fleet.Code = "cli.channel"
+	wordNoButtons     fleet.Code = "cli.no-buttons"
 	wordOnlineFine    fleet.Code = "cli.online-fine"
 	wordOnlineBad     fleet.Code = "cli.online-bad"
 	wordOnlineAccount fleet.Code = "cli.online-account"
@@ -174,8 +180,9 @@ const (
 	verdictBroken fleet.Code = "cli.verdict.permanent"
 	verdictUnsure fleet.Code = "cli.verdict.unknown"
 
-	wordDemoDone fleet.Code = "cli.demo-done"
-	wordDemoRead fleet.Code = "cli.demo-read"
+	wordDemoDone  fleet.Code = "cli.demo-done"
+	wordDemoNight fleet.Code = "cli.demo-night"
+	wordDemoRead  fleet.Code = "cli.demo-read"
 )
 
 // heads gives the first row of a table.
