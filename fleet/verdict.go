@@ -193,6 +193,8 @@ type Finding struct {
 	// Standing marks what lasts: it is found as long as it does, and once it is not
 	// found any more people are told that it is over, and it can be told again.
 	Standing bool `json:"standing,omitempty"`
+	// Quiet marks what lasts and is told once: nobody is reminded of it.
+	Quiet bool `json:"quiet,omitempty"`
 	// Over is what people are then told; zero: nothing.
 	Over Reason `json:"over,omitzero"`
 }

@@ -31,16 +31,24 @@ const maxGroupItems = 100
 // first, as many as the smallest channel has room for, and what the others cost. What
 // opened and is over already is one line.
 func RenderGroup(ns []Notice, r *text.Renderer, now time.Time) Message {
+	p, most := pageOf(ns, r, now)
+	return p.message(most)
+}
+
+// pageOf is the page of one notice or several, and the most needed of them.
+func pageOf(ns []Notice, r *text.Renderer, now time.Time) (*page, Notice) {
 	if len(ns) == 1 {
-		return Render(ns[0], r, now)
+		p := written(ns[0], r, now)
+		p.heading = p.title()
+		return p, ns[0]
 	}
 	ns = slices.Clone(ns)
 	slices.SortStableFunc(ns, func(a, b Notice) int {
 		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(b.Severity.Rank(), a.Severity.Rank()), byRate(a, b))
 	})
 	over := finished(ns)
-	if m, ok := whole(ns, over, r, now); ok {
-		return m
+	if p, ok := whole(ns, over, r, now); ok {
+		return p, ns[0]
 	}
 	p := &page{r: r, now: now, n: Notice{Event: EventDigest, Severity: ns[0].Severity}}
 	part := Section{Head: fleet.Because(lineGroupCost, nil)}
@@ -81,7 +89,7 @@ func RenderGroup(ns []Notice, r *text.Renderer, now time.Time) Message {
 	p.n.Sections = []Section{part}
 	p.heading = p.groupTitle(sum.Count, pending, first, soonest)
 	p.digest()
-	return p.message(ns[0])
+	return p, ns[0]
 }
 
 // finished gives the threads that opened and are over within the same message, with
@@ -125,7 +133,7 @@ func (p *page) message(most Notice) Message {
 
 // whole tells a few notices one after the other with all that each says; false where
 // the smallest channel has no room for that.
-func whole(ns []Notice, over map[string]bool, r *text.Renderer, now time.Time) (Message, bool) {
+func whole(ns []Notice, over map[string]bool, r *text.Renderer, now time.Time) (*page, bool) {
 	p := &page{r: r, now: now, n: Notice{Event: EventDigest}}
 	count, pending, size, first := 0, 0, 0, ""
 	var soonest time.Time
@@ -148,7 +156,7 @@ func whole(ns []Notice, over map[string]bool, r *text.Renderer, now time.Time) (
 		p.lines = append(p.lines, line{words: title, head: true})
 		p.lines = append(p.lines, one.lines...)
 		if size += len(title); size > maxPlainBytes {
-			return Message{}, false
+			return nil, false
 		}
 	}
 	if count == 1 {
@@ -156,7 +164,7 @@ func whole(ns []Notice, over map[string]bool, r *text.Renderer, now time.Time) (
 	} else {
 		p.heading = p.groupTitle(count, pending, first, soonest)
 	}
-	return p.message(ns[0]), p.fits()
+	return p, p.fits()
 }
 
 // about is what the notice is about.

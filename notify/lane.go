@@ -3,6 +3,7 @@ package notify
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -41,6 +42,8 @@ type lane struct {
 	waiting map[int64]time.Time
 	// unrecorded holds what was sent and could not be written down.
 	unrecorded map[int64]sent
+	// aside are the templates of which it was logged that they are not used.
+	aside map[string]bool
 }
 
 // sent is what became of an attempt.
@@ -54,7 +57,7 @@ func newLane(name string, open OpenChannel, o SenderOptions) *lane {
 		name: name, open: open, outbox: o.Outbox, now: o.Now,
 		log:     o.Logger.With().Str("channel", name).Logger(),
 		quota:   quota{perMinute: open.Kind.PerMinute, perDay: open.Kind.PerDay, perMonth: open.Kind.PerMonth},
-		waiting: map[int64]time.Time{}, unrecorded: map[int64]sent{},
+		waiting: map[int64]time.Time{}, unrecorded: map[int64]sent{}, aside: map[string]bool{},
 	}
 }
 
@@ -256,15 +259,14 @@ func (l *lane) attempt(ctx context.Context, one letter, now time.Time) error {
 // message renders a letter.
 func (l *lane) message(one letter, now time.Time) Message {
 	var ns []Notice
-	var m Message
 	for _, d := range one {
 		ns = append(ns, d.Notice)
 	}
-	m = RenderGroup(ns, l.open.Renderer, now)
-	m.Mentions = mentioned(ns, l.open.People)
-	if l.open.Actions != nil && len(ns) == 1 && len(ns[0].With) == 0 {
-		m.Actions = l.open.Actions(ns[0])
+	m, err := l.open.Render(ns, now)
+	if err != nil {
+		l.leaveAside(err)
 	}
+	m.Mentions = mentioned(ns, l.open.People)
 	m.DeliveryID, m.Notices = one.id(), ns
 	m.Thread, m.ReplyTo = one.thread()
 	m.Silent = !slices.ContainsFunc(one, func(d Delivery) bool { return !d.Silent })
@@ -272,6 +274,22 @@ func (l *lane) message(one letter, now time.Time) Message {
 		m.Markdown = ""
 	}
 	return m
+}
+
+// leaveAside logs, once for each file, that a template was not used. One that took too
+// long may still be at work: none is used after it.
+func (l *lane) leaveAside(err error) {
+	if errors.Is(err, errTemplateSlow) {
+		l.open.Templates = nil
+	}
+	file := ""
+	if e, ok := errors.AsType[*TemplateError](err); ok {
+		file = e.File
+	}
+	if !l.aside[file] {
+		l.aside[file] = true
+		l.log.Error().Str("file", file).Err(err).Msg("template not used, the notice is told in the usual words")
+	}
 }
 
 // send calls the channel and gives up on it when its time is over, so that one

@@ -59,6 +59,8 @@ type Notice struct {
 	// Thread is the same for all that is told of one thing: what it opened with, what
 	// reminds of it, and that it is over.
 	Thread string `json:"thread,omitempty"`
+	// Muted says that it was noted and told to nobody; nothing more is told of it.
+	Muted bool `json:"muted,omitempty"`
 }
 
 // Other is one more act that a notice announces.
@@ -191,6 +193,9 @@ type Kind struct {
 	PerDay int
 	// PerMonth is how many it takes in any 31 days, with a margin; zero: no limit.
 	PerMonth int
+	// SOCKSOnly says that it does not speak HTTP: of all proxies it can go through those
+	// of SOCKS5 alone, and the environment's are not for it.
+	SOCKSOnly bool
 	// Open makes a Channel. It does no I/O.
 	Open func(o Options) (Channel, error)
 }
@@ -202,6 +207,7 @@ type Options struct {
 	Credential map[string]string // already read
 	Settings   map[string]string
 	HTTP       *http.Client     // time-out, no redirects, its own proxy
+	Proxy      Proxy            // the same, for channels that make connections themselves
 	Out        io.Writer        // for console
 	Now        func() time.Time // for channels that sign with the time
 }

@@ -1,6 +1,9 @@
 package notify
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 const (
 	minuteWindow = time.Minute
@@ -15,6 +18,18 @@ const (
 type quota struct {
 	perMinute, perDay, perMonth int // zero: no limit
 	sent                        []time.Time
+}
+
+// Quota is how many messages a channel is to take, where somebody says so; zero: nobody
+// does.
+type Quota struct {
+	PerMinute, PerDay, PerMonth int
+}
+
+// Within gives the kind with a quota of somebody's own in place of its limits.
+func (k Kind) Within(q Quota) Kind {
+	k.PerMinute, k.PerDay, k.PerMonth = cmp.Or(q.PerMinute, k.PerMinute), cmp.Or(q.PerDay, k.PerDay), cmp.Or(q.PerMonth, k.PerMonth)
+	return k
 }
 
 // share is how many of n messages of this urgency may be in one window.

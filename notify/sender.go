@@ -25,6 +25,8 @@ type OpenChannel struct {
 	Channel  Channel
 	Kind     Kind
 	Renderer *text.Renderer // in the channel's language
+	// Templates are words of the channel's own; nil: the built-in ones are used.
+	Templates *Templates
 	// People are the ids by which the channel knows people, by what they are called as
 	// owners; the empty one is told of what is nobody's. Nil mentions nobody.
 	People map[string]string

@@ -113,8 +113,9 @@ type purse struct {
 // standing is a level that stands.
 type standing struct {
 	Level
-	told time.Time // zero: not yet
-	key  string
+	told  time.Time // zero: not yet
+	key   string
+	worst bool // none of its kind that stands is deeper, or none at all does more
 }
 
 func (b *Balance) purse(v *View, identity string) *purse {

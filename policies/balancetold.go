@@ -22,7 +22,7 @@ func (p *purse) findings() []fleet.Finding {
 	}
 	for _, s := range p.told() {
 		f := p.finding(s.condition())
-		f.Severity, f.Standing = s.severity(), true
+		f.Severity, f.Standing, f.Quiet = s.severity(), true, !s.worst
 		f.Reason = fleet.Because(ReasonLevelTold, fleet.Values{
 			"why": fleet.Nested(p.because(s.Level)), "does": p.policy.does(s.Then, p.account), "zero": fleet.Nested(p.atZero()),
 		})
@@ -52,13 +52,15 @@ func (p *purse) abroad() []fleet.Finding {
 }
 
 // told gives the standing levels that people are told of: those they were told of
-// already, the deepest of each kind, and the one that does most.
+// already, the deepest of each kind, and the one that does most. Of the others they are
+// not reminded: what counts is the deeper one.
 func (p *purse) told() []standing {
 	var out []standing
 	furthest := p.furthest()
 	for n, s := range p.standing { // the deepest of a kind is its last
 		deepest := n+1 == len(p.standing) || p.standing[n+1].kind() != s.kind()
-		if deepest || !s.told.IsZero() || s.key == furthest.key {
+		s.worst = deepest || s.key == furthest.key
+		if s.worst || !s.told.IsZero() {
 			out = append(out, s)
 		}
 	}

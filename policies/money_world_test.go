@@ -183,6 +183,9 @@ func (c *chat) hear(w io.Writer, found []fleet.Finding, now time.Time, say func(
 		if f.Standing && !c.standing[key].IsZero() || !f.Standing && c.told[key] {
 			word = "known"
 		}
+		if f.Quiet {
+			word += ", no reminder"
+		}
 		if !f.Standing {
 			c.told[key] = true
 		} else if c.standing[key].IsZero() {

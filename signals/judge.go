@@ -187,7 +187,7 @@ func untold(f fleet.Facts) fleet.Reason {
 	if len(f.Unreadable) > 0 {
 		what := slices.Min(slices.Collect(maps.Keys(f.Unreadable)))
 		return fleet.Because(ReasonUnreadable, fleet.Values{
-			"what": reading(what), "why": fleet.Text(f.Unreadable[what])})
+			"what": Reading(what), "why": fleet.Text(f.Unreadable[what])})
 	}
 	if !f.ProcessesRead {
 		return fleet.Because(ReasonNoProcesses, nil)
@@ -208,8 +208,8 @@ func untold(f fleet.Facts) fleet.Reason {
 	return fleet.Reason{}
 }
 
-// reading names a key of Facts.Unreadable in the reader's language.
-func reading(what string) fleet.Value {
+// Reading names a key of Facts.Unreadable in the reader's language.
+func Reading(what string) fleet.Value {
 	switch what {
 	case "cards":
 		return fleet.Nested(fleet.Because(ReasonReadingCards, nil))

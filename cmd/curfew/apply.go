@@ -51,7 +51,7 @@ something waits. In a dry run it does nothing, and exits as plan does.`,
 				return usage(errors.New("--yes goes with --now: without it nothing is asked"))
 			}
 			if f.now && !f.yes && !p.asks {
-				return usage(errors.New("there is no terminal to ask on; say --yes if you mean it"))
+				return usage(told(failNobody, nil))
 			}
 			return p.apply(c.Context(), f)
 		},
@@ -144,7 +144,7 @@ func (p *program) applyBy(ctx context.Context, api ctl.API, f applyFlags, part e
 	case len(a.Failed) > 0:
 		return &exitError{code: exitFailed}
 	case part != nil:
-		return &exitError{exitPartly, fmt.Errorf("not everything could be read: %w", part)}
+		return &exitError{exitPartly, toldOf(failPartly, part)}
 	case a.Unread():
 		return &exitError{code: exitPartly}
 	case len(a.Announced)+len(a.Waits)+len(a.Held)+len(a.NotNow) > 0:

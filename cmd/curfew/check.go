@@ -75,6 +75,7 @@ type tried struct {
 	Found  *int          `json:"instances,omitempty"`
 	Wallet *fleet.Wallet `json:"wallet,omitempty"`
 	Note   fleet.Reason  `json:"note,omitzero"`
+	why    fleet.Value   // Error for people
 }
 
 func (p *program) check(ctx context.Context, online bool) error {
@@ -97,6 +98,7 @@ func (p *program) check(ctx context.Context, online bool) error {
 			})
 		}
 	}
+	out.Problems = append(out.Problems, templateProblems(cfg, p.now())...)
 	if len(out.Problems) > 0 {
 		return p.problems(out.Problems)
 	}
@@ -158,6 +160,7 @@ func lacksUsers(c config.Channel) bool {
 func (p *program) problems(ps config.Problems) error {
 	if !p.asJSON {
 		fmt.Fprintln(p.stdout, ps.Error())
+		p.countProblems(ps)
 	} else if err := p.writeJSON(checked{File: ps[0].File, Problems: ps}); err != nil {
 		return err
 	}
@@ -194,10 +197,10 @@ func slowest(a config.Account) string {
 }
 
 func (g *page) checked(c checked, cfg *config.Config) {
-	g.line(wordFine, fleet.Values{"file": fleet.Text(c.File), "mode": fleet.Text(string(cfg.Mode)), "state": fleet.Text(cfg.State)})
+	g.line(wordFine, fleet.Values{"file": fleet.Text(c.File), "mode": fleet.Text(g.mode(cfg.Mode)), "state": fleet.Text(cfg.State)})
 	for _, a := range c.Accounts {
 		v := fleet.Values{
-			"name": fleet.Text(a.Name), "provider": fleet.Text(a.Provider), "mode": fleet.Text(string(a.Mode)),
+			"name": fleet.Text(a.Name), "provider": fleet.Text(a.Provider), "mode": fleet.Text(g.mode(a.Mode)),
 			"needs": fleet.Number(float64(a.NeedsPerDay)),
 		}
 		if a.LimitPerDay > 0 {
@@ -208,9 +211,9 @@ func (g *page) checked(c checked, cfg *config.Config) {
 	for _, s := range c.Signals {
 		g.line(wordSignal, fleet.Values{"name": fleet.Text(s)})
 	}
-	for _, r := range c.Policies {
+	for _, r := range cfg.Policies {
 		g.line(wordPolicySays, fleet.Values{
-			"name": fleet.Text(r.Name), "type": fleet.Text(r.Type), "mode": fleet.Text(string(r.Mode)), "match": fleet.Text(r.Match),
+			"name": fleet.Text(r.Name), "type": fleet.Text(r.Type), "mode": fleet.Text(g.mode(r.Terms.Mode)), "match": fleet.Text(g.match(r.MatchOn)),
 		})
 	}
 	for _, ch := range c.Channels {
@@ -224,7 +227,7 @@ func (g *page) checked(c checked, cfg *config.Config) {
 		v := fleet.Values{"what": fleet.Text(g.word(whats, t.What)), "name": fleet.Text(t.Name)}
 		switch {
 		case t.Error != "":
-			v["why"] = fleet.Text(t.Error)
+			v["why"] = t.why
 			g.line(wordOnlineBad, v)
 		case t.Found == nil:
 			g.line(wordOnlineFine, v)
@@ -247,9 +250,7 @@ func (p *program) try(ctx context.Context, cfg *config.Config) []tried {
 	opener := p.opener()
 	for _, a := range cfg.Accounts {
 		t := tried{What: "account", Name: a.Name}
-		if err := tryAccount(ctx, opener, a, &t); err != nil {
-			t.Error = err.Error()
-		}
+		t.fails(tryAccount(ctx, opener, a, &t))
 		out = append(out, t)
 	}
 	for _, s := range cfg.Signals {
@@ -264,10 +265,15 @@ func (p *program) try(ctx context.Context, cfg *config.Config) []tried {
 
 func outcomeOf(what, name string, err error) tried {
 	t := tried{What: what, Name: name}
-	if err != nil {
-		t.Error = err.Error()
-	}
+	t.fails(err)
 	return t
+}
+
+// fails notes what went wrong, if anything.
+func (t *tried) fails(err error) {
+	if err != nil {
+		t.Error, t.why = err.Error(), whyOf(err)
+	}
 }
 
 // trySignal opens a source of signals, and closes it.
@@ -284,6 +290,13 @@ func (p *program) trySignal(opener *app.Opener, entry config.Signal) error {
 	return source.Close()
 }
 
+// failed says at what an account failed, for people and in English.
+func failed(code fleet.Code, at string, err error) error {
+	return &fleet.ReasonError{
+		Reason: fleet.Because(code, fleet.Values{"why": whyOf(err)}), Err: fmt.Errorf("%s: %w", at, err),
+	}
+}
+
 // tryAccount opens an account for reading only.
 func tryAccount(ctx context.Context, opener *app.Opener, entry config.Account, t *tried) error {
 	a, _, err := opener.Account(entry, nil)
@@ -292,13 +305,13 @@ func tryAccount(ctx context.Context, opener *app.Opener, entry config.Account, t
 	}
 	a = a.With(providers.ReadOnlyAccount())
 	if _, err := a.Whoami(ctx); err != nil {
-		return fmt.Errorf("who it is: %w", err)
+		return failed(failWho, "who it is", err)
 	}
 	n := 0
 	for _, s := range a.Scopes {
 		is, err := a.Instances(ctx, s)
 		if err != nil {
-			return fmt.Errorf("list: %w", err)
+			return failed(failList, "list", err)
 		}
 		n += len(is)
 	}
@@ -309,7 +322,7 @@ func tryAccount(ctx context.Context, opener *app.Opener, entry config.Account, t
 	if a.Balance != nil {
 		w, err := a.Balance(ctx)
 		if err != nil {
-			return fmt.Errorf("wallet: %w", err)
+			return failed(failWallet, "wallet", err)
 		}
 		t.Wallet = &w
 	}

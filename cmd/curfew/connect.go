@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -77,7 +76,7 @@ func (p *program) askState(ctx context.Context, look bool, get func(ctl.API) err
 	if err := show(); err != nil || part == nil {
 		return err
 	}
-	return &exitError{exitPartly, fmt.Errorf("not everything could be read: %w", part)}
+	return &exitError{exitPartly, toldOf(failPartly, part)}
 }
 
 // order gives the daemon an order; without a daemon there is nobody to carry it

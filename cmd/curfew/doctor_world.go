@@ -155,19 +155,19 @@ func (x *examination) channels(ctx context.Context) []doctor.Result {
 		case !x.send:
 			out = append(out, doctor.Channel(entry.Name, open.Kind.PerMinute, open.Kind.PerDay))
 		default:
-			v := x.p.sendTest(ctx, open, wordDoctorSends)
+			v := x.p.sendTest(ctx, open, eventTest, wordDoctorSends)
 			out = append(out, doctor.Sent(entry.Name, v.Kind == notify.VerdictOK, v.Code, v.Detail))
 		}
 	}
 	return out
 }
 
-// sendTest sends one test message over a channel.
-func (p *program) sendTest(ctx context.Context, open notify.OpenChannel, what fleet.Code) (v notify.Verdict) {
+// sendTest sends a sample of an event over a channel.
+func (p *program) sendTest(ctx context.Context, open notify.OpenChannel, event string, what fleet.Code) (v notify.Verdict) {
 	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
 	defer cancel()
 	now := p.now()
-	m := notify.Render(notify.Notice{Event: notify.EventTest, Severity: fleet.Info, Category: fleet.CategoryHealth, At: now}, open.Renderer, now)
+	m, _ := open.Render(notify.Sample(event, now), now) // templates were tried when it was opened
 	m.DeliveryID = fmt.Sprintf("test-%d", now.UnixNano())
 	_ = p.progress(ctx, what, func() error { // the verdict holds the error
 		v = open.Channel.Send(ctx, m)

@@ -54,7 +54,7 @@ func (g *page) explain(e ctl.Explanation) {
 		if v.Goal != fleet.Keep {
 			wish = g.say(wordWishes, fleet.Values{"goal": action(v.Goal)})
 		}
-		rows = append(rows, []string{v.Policy, string(v.Terms.Mode), wish, g.reason(v.Reason)})
+		rows = append(rows, []string{v.Policy, g.mode(v.Terms.Mode), wish, g.reason(v.Reason)})
 	}
 	g.part(partPolicies, rows)
 	g.part(partGuard, g.rulings(e.Rulings))
@@ -65,12 +65,13 @@ func (g *page) explain(e ctl.Explanation) {
 	g.part(partAccepted, g.acceptances(e.Accepted))
 	rows = nil
 	for _, s := range e.Sources {
-		rows = append(rows, []string{s.Policy, s.Key, s.Value, "(" + s.From + ")"})
+		rows = append(rows, []string{s.Policy, s.Key, s.Value, g.from(s.From)})
 	}
 	g.part(partSettings, rows)
 	rows = nil
 	for _, s := range e.History {
-		rows = append(rows, []string{g.moment(s.From), s.What, s.Value})
+		what, value := g.stretch(s)
+		rows = append(rows, []string{g.moment(s.From), what, value})
 	}
 	g.part(partHistory, rows)
 	if !e.Scope.Failing.IsZero() {
@@ -120,7 +121,7 @@ func (g *page) evidence(e ctl.Explanation) [][]string {
 		}
 		rows = append(rows, []string{s.Source, g.activity(s.Activity), age, g.reason(s.Reason)})
 		for _, what := range slices.Sorted(maps.Keys(s.Facts.Unreadable)) {
-			why := g.say(wordUnreadable, fleet.Values{"what": fleet.Text(what), "why": fleet.Text(s.Facts.Unreadable[what])})
+			why := g.say(wordUnreadable, fleet.Values{"what": signals.Reading(what), "why": fleet.Text(s.Facts.Unreadable[what])})
 			rows = append(rows, []string{"", "", "", why})
 		}
 	}

@@ -132,7 +132,7 @@ func (i *initializer) place() (exists bool, err error) {
 		}
 	}
 	if home == "" {
-		return false, usage(errors.New("HOME is not set; say where to write: curfew init --config FILE"))
+		return false, usage(told(failHome, nil))
 	}
 	i.file, err = filepath.Abs(filepath.Join(home, ".curfew", "curfew.yaml"))
 	return false, err
@@ -226,7 +226,7 @@ func (i *initializer) again(ctx context.Context) (goOn bool, err error) {
 		return true, nil
 	case answer == answerTest:
 		for _, name := range channels {
-			bad = errors.Join(bad, i.notifyTest(ctx, name))
+			bad = errors.Join(bad, i.notifyTest(ctx, name, sampleFlags{event: eventTest}))
 		}
 	}
 	return false, bad
@@ -274,8 +274,9 @@ func (i *initializer) redacted(err error) error {
 	if err == nil {
 		return nil
 	}
-	s := i.clean(err.Error())
-	if s == err.Error() {
+	said := i.errorText(err)
+	s := i.clean(said)
+	if s == said {
 		return err
 	}
 	exit, ok := errors.AsType[*exitError](err)

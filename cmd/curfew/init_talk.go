@@ -142,7 +142,7 @@ func (t *talk) read(ctx context.Context, q setup.Question) (line string, end boo
 			fmt.Fprintln(t.w(), strings.TrimSpace(a.line))
 		}
 		if a.err != nil && !errors.Is(a.err, io.EOF) {
-			return "", true, fmt.Errorf("read the answer: %w", a.err)
+			return "", true, toldOf(failAnswer, a.err)
 		}
 		return a.line, a.err != nil, nil
 	}

@@ -30,10 +30,10 @@ func (i *initializer) finish(ctx context.Context) error {
 	}
 	yaml := i.plan.YAML(i.render)
 	if _, err := i.draft(i.plan); err != nil {
-		return fmt.Errorf("the configuration that init made does not load, so nothing was written; please report this: %w", err)
+		return toldOf(failDraft, err)
 	}
 	if err := i.write(yaml); err != nil {
-		return fmt.Errorf("nothing was written: %w", err)
+		return toldOf(failNotWritten, err)
 	}
 	out := written{File: i.file, Accounts: i.found, Secrets: slices.Sorted(maps.Keys(i.secrets))}
 	if i.plan.Channel != nil {

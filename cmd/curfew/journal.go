@@ -72,7 +72,7 @@ func (g *page) journal(a ctl.JournalAnswer, steps bool) {
 		if !e.Row.Open() {
 			why = e.Row.Why
 		}
-		rows = append(rows, []string{g.moment(e.At), e.Step, g.outcome(e.Row), g.reason(why)})
+		rows = append(rows, []string{g.moment(e.At), g.step(e.Step), g.outcome(e.Row), g.reason(why)})
 	}
 	g.table(2, rows)
 }

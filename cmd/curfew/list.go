@@ -119,7 +119,7 @@ func (g *page) accounts(l ctl.Listing) {
 					wallet = g.say(wordAgo, fleet.Values{"at": fleet.Text(wallet), "age": fleet.Span(l.Now.Sub(a.WalletAt))})
 				}
 			}
-			rows = append(rows, []string{a.Name, a.Provider, string(a.Mode), cmp.Or(region, "-"), count, read, wallet, g.burn(a), g.lasts(a), problem})
+			rows = append(rows, []string{a.Name, a.Provider, g.mode(a.Mode), cmp.Or(region, "-"), count, read, wallet, g.burn(a), g.lasts(a), problem})
 		}
 		known := false
 		for _, s := range l.Scopes {

@@ -20,19 +20,30 @@ func (p *program) notifyCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(&cobra.Command{
+	var f sampleFlags
+	test := &cobra.Command{
 		Use: "test CHANNEL", Short: "Send one test message and show the channel's own answer",
 		Long: `test sends one message over a channel of the configuration and shows how its
 answer is judged, and what is left of the channel's quota where there is a state. It
-needs no daemon, and exits 1 unless the message was accepted.`,
-		Example: "  curfew notify test wx",
+needs no daemon, and exits 1 unless the message was accepted.
+
+With --event it sends a sample of what is told of that event, in the words of the
+channel's templates where it has some; with --show it prints it and sends nothing.`,
+		Example: "  curfew notify test wx\n  curfew notify test wx --event pending\n  curfew notify test wx --event all --show",
 		Args:    cobra.ExactArgs(1),
-		RunE:    func(c *cobra.Command, args []string) error { return p.notifyTest(c.Context(), args[0]) },
-	})
+		RunE:    func(c *cobra.Command, args []string) error { return p.notifyTest(c.Context(), args[0], f) },
+	}
+	test.Flags().StringVar(&f.event, "event", eventTest, "what is told: "+strings.Join(notify.SampleEvents(), ", ")+"; or all, with --show")
+	test.Flags().BoolVar(&f.show, "show", false, "print it, in Markdown, and send nothing")
+	c.AddCommand(test)
 	return c
 }
 
-func (p *program) notifyTest(ctx context.Context, name string) error {
+func (p *program) notifyTest(ctx context.Context, name string, f sampleFlags) error {
+	events, err := f.events()
+	if err != nil {
+		return err
+	}
 	cfg, err := p.configured()
 	if err != nil {
 		return err
@@ -43,13 +54,18 @@ func (p *program) notifyTest(ctx context.Context, name string) error {
 		for _, c := range cfg.Notify.Channels {
 			names = append(names, c.Name)
 		}
-		return usage(fmt.Errorf("%s has no channel %q; it has: %s", cfg.File, name, strings.Join(names, ", ")))
+		return usage(told(failChannel, fleet.Values{
+			"file": fleet.Text(cfg.File), "name": fleet.Text(name), "names": fleet.Text(strings.Join(names, ", ")),
+		}))
 	}
 	open, err := p.opener().Channel(cfg.Notify.Channels[n], p.render.Language(), cfg.Timezone)
 	if err != nil {
 		return fmt.Errorf("channel %s: %w", name, err)
 	}
-	v := p.sendTest(ctx, open, wordAsking)
+	if f.show {
+		return p.showSamples(open, events, p.now())
+	}
+	v := p.sendTest(ctx, open, events[0], wordAsking)
 	left, known := p.quotaLeft(ctx, cfg.State, name, open.Kind)
 	if p.asJSON {
 		answer := map[string]any{"channel": name, "verdict": v}

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -50,7 +49,7 @@ func span(s string) (time.Duration, error) {
 		d = time.Duration(n) * 24 * time.Hour
 	}
 	if err != nil || d <= 0 {
-		return 0, fmt.Errorf("%q is not a length of time; write 30m, 2h, 1d, or off", s)
+		return 0, told(failNotSpan, fleet.Values{"word": fleet.Text(s)})
 	}
 	return d, nil
 }
@@ -112,7 +111,7 @@ once. It was asked for by somebody else, and waits for 24 hours.`,
 func intentID(s string) (int64, error) {
 	id, err := strconv.ParseInt(strings.TrimPrefix(s, "#"), 10, 64)
 	if err != nil || id <= 0 {
-		return 0, fmt.Errorf("%q is not the number of an act; curfew journal lists them", s)
+		return 0, told(failNotID, fleet.Values{"word": fleet.Text(s)})
 	}
 	return id, nil
 }
@@ -172,7 +171,7 @@ does it and looks whether it took effect; curfew journal shows how it goes.`,
 // confirm shows what would be acted on and asks whether to go on.
 func (p *program) confirm(ctx context.Context, a fleet.Action, name string) error {
 	if !p.asks {
-		return usage(errors.New("there is no terminal to ask on; say --yes if you mean it"))
+		return usage(told(failNobody, nil))
 	}
 	var e ctl.Explanation
 	if err := p.order(ctx, func(api ctl.API) (err error) {

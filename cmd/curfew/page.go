@@ -156,7 +156,9 @@ func columns(s string) int {
 
 // note says something beside the answer, on stderr.
 func (p *program) note(code fleet.Code, v fleet.Values) {
-	fmt.Fprintln(p.stderr, p.render.Reason(fleet.Because(code, v), p.now()))
+	if r, err := p.reader(); err == nil { // every text is a template
+		fmt.Fprintln(p.stderr, r.Reason(fleet.Because(code, v), p.now()))
+	}
 }
 
 // progressAfter is how long a command may be silent on a terminal.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"curfew/fleet"
 	"curfew/internal/config"
-	"curfew/internal/ctl"
 	"curfew/internal/text"
 	channels "curfew/notify/all"
 	platforms "curfew/providers/all"
@@ -77,25 +77,19 @@ func run(ctx context.Context, s system) int {
 	if !ok {
 		exit = &exitError{exitFailed, err}
 		if !p.began {
-			exit.code = exitUsage
-			exit.err = fmt.Errorf("%w\nsee curfew --help", err)
+			exit = &exitError{exitUsage, misnamed(root, err)}
 		}
 	}
 	if problems, ok := errors.AsType[*config.Problems](exit.err); ok {
 		fmt.Fprintln(s.stderr, problems) // as editors know them: file:line:col first
+		p.countProblems(*problems)
 	} else if exit.err != nil {
 		fmt.Fprintln(s.stderr, "curfew: "+p.errorText(exit.err))
 	}
-	return exit.code
-}
-
-// errorText gives an error for people; a refusal in their language.
-func (p *program) errorText(err error) string {
-	refused, ok := errors.AsType[*ctl.RefusedError](err)
-	if !ok || p.render == nil {
-		return err.Error()
+	if !ok && !p.began {
+		p.note(failHelp, nil)
 	}
-	return p.render.Reason(refused.Ruling.Reason, p.now())
+	return exit.code
 }
 
 func (p *program) root() *cobra.Command {
@@ -115,7 +109,7 @@ Then write a configuration, check it, and let it run:
 		SilenceErrors: true, SilenceUsage: true,
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			if !slices.Contains([]string{"", "en", "zh"}, p.lang) {
-				return fmt.Errorf("--lang %s: it is en or zh", p.lang)
+				return told(failLanguage, fleet.Values{"lang": fleet.Text(p.lang)})
 			}
 			p.began = true
 			return nil
@@ -131,6 +125,7 @@ Then write a configuration, check it, and let it run:
 		p.holdCommand(), p.ackCommand(), p.approveCommand(), p.actCommand("stop"), p.actCommand("start"), p.actCommand("release"),
 		p.schemaCommand(), p.doctorCommand(), p.journalCommand(), p.reloadCommand(), p.forgetCommand(), p.pingURLCommand(), p.notifyCommand(), p.versionCommand(),
 	)
+	tellUsage(root)
 	return root
 }
 
@@ -189,8 +184,8 @@ func badConfig(err error) error {
 // language is what the reader understands: as the flag says, else the file, else
 // the environment.
 func (p *program) language(file text.Language) text.Language {
-	if p.lang != "" {
-		return text.Language(p.lang)
+	if l := text.Language(p.lang); l == text.English || l == text.Chinese {
+		return l
 	}
 	if file != "" {
 		return file

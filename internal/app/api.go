@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"curfew/fleet"
@@ -235,7 +234,7 @@ func (a *App) Explain(ctx context.Context, name string) (ctl.Explanation, error)
 
 // findInstance finds an instance by reference, id or a name that only one has.
 func (a *App) findInstance(name string) (fleet.Instance, error) {
-	return oneCalled(name, "instance", a.inv.Things().Instances)
+	return oneCalled(name, ReasonNoInstance, a.inv.Things().Instances)
 }
 
 // findThing finds an instance, or else whatever is billed beside them.
@@ -246,36 +245,7 @@ func (a *App) findThing(name string) (fleet.Instance, error) {
 			all = append(all, r.Subject())
 		}
 	}
-	return oneCalled(name, "instance or resource", all)
-}
-
-// called reports whether somebody may mean the thing by the name.
-func called(word string, ref fleet.Ref, account, name string) bool {
-	return name == word || ref.String() == word || ref.ID == word || account+"/"+ref.ID == word
-}
-
-func oneCalled(name, what string, all []fleet.Instance) (fleet.Instance, error) {
-	var found []fleet.Instance
-	for _, i := range all {
-		if !called(name, i.Ref, i.AccountName, i.Name) {
-			continue
-		}
-		if i.Name != name || i.Ref.String() == name {
-			return i, nil
-		}
-		found = append(found, i)
-	}
-	switch len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
-		return fleet.Instance{}, fmt.Errorf("there is no %s %q; curfew ls lists them", what, name)
-	}
-	refs := make([]string, 0, len(found))
-	for _, i := range found {
-		refs = append(refs, i.Ref.String())
-	}
-	return fleet.Instance{}, fmt.Errorf("%d are called %q; say which: %s", len(found), name, strings.Join(refs, ", "))
+	return oneCalled(name, ReasonNoThing, all)
 }
 
 // Act journals an act by hand. It skips warning, cooldown and caps, never

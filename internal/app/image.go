@@ -325,10 +325,10 @@ func (m *imaging) keepLast(tx *store.Tx) error {
 			continue
 		}
 		if m.account.Delete[fleet.KindImage] == nil {
-			return m.app.tell(tx, m.app.findingNotice(m.app.runtime(), fleet.Finding{
+			return m.app.tellFinding(tx, fleet.Finding{
 				Policy: m.policy, Ref: m.seen.Ref, Severity: fleet.Info, Category: fleet.CategoryMoney, Condition: "images-stay",
 				Reason: fleet.Because(ReasonImageSpare, fleet.Values{"provider": fleet.Text(m.account.Kind.Title), "keep": fleet.Number(float64(m.want.KeepLast))}),
-			}), 0)
+			})
 		}
 		if err := tx.SaveLeft(fleet.Left{
 			Ref: r.Resource.Ref, Instance: m.seen.Ref, Name: m.seen.DisplayName(), Policy: m.policy, ReleasedAt: tx.Now, Keep: m.want.KeepLast,

@@ -272,19 +272,29 @@ func (o *Opener) Channel(entry config.Channel, lang text.Language, zone *time.Lo
 	if err != nil {
 		return notify.OpenChannel{}, err
 	}
+	var templates *notify.Templates
+	if entry.Templates != "" {
+		if templates, err = Templates(entry.Templates, o.now()().In(zone)); err != nil {
+			return notify.OpenChannel{}, err
+		}
+	}
 	base := entry.BaseURL
 	if base == "" {
 		base = kind.DefaultURL
 	}
+	proxy, err := o.proxy(entry, kind)
+	if err != nil {
+		return notify.OpenChannel{}, fmt.Errorf("proxy: %w", err)
+	}
 	ch, err := kind.Open(notify.Options{
-		Name: entry.Name, BaseURL: base, Credential: credential, Settings: entry.Settings, Out: o.Out, Now: o.now(),
+		Name: entry.Name, BaseURL: base, Credential: credential, Settings: entry.Settings, Out: o.Out, Now: o.now(), Proxy: proxy,
 		HTTP: &http.Client{
 			Timeout:       channelTimeout,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-			Transport:     o.heard(entry.Name),
+			Transport:     o.heard(entry.Name, proxy),
 		},
 	})
-	return notify.OpenChannel{Channel: ch, Kind: kind, Renderer: render}, err
+	return notify.OpenChannel{Channel: ch, Kind: kind.Within(entry.Quota), Renderer: render, Templates: templates}, err
 }
 
 // Token reads what must be shown for the page; empty: nothing need be.

@@ -54,15 +54,24 @@ func (a *App) tellFindings(ctx context.Context, rt *runtime, findings []fleet.Fi
 	now := map[string]bool{}
 	alike := map[string][]fleet.Finding{}
 	var order []string
-	var last []fleet.Finding
+	var last, silent []fleet.Finding
 	for _, f := range findings {
-		key := keyOf(f)
-		now[key] = true
-		opened := !told[key].IsZero()
-		if opened && f.Standing && !hush(f) {
-			last = append(last, f)
+		now[keyOf(f)] = true
+		if hush(f) {
+			continue
 		}
-		if opened || hush(f) {
+		opened, err := a.opened(ctx, f, told)
+		if err != nil {
+			return err
+		}
+		muted := a.mutes(rt, f)
+		switch {
+		case opened && f.Standing && !f.Quiet && !muted:
+			last = append(last, f)
+		case !opened && muted:
+			silent = append(silent, f)
+		}
+		if opened || muted {
 			continue
 		}
 		kind := fmt.Sprintf("%s|%s|%s|%s|%s", f.Policy, f.Condition, f.Severity, f.Category, f.Ref.Kind)
@@ -70,6 +79,9 @@ func (a *App) tellFindings(ctx context.Context, rt *runtime, findings []fleet.Fi
 			order = append(order, kind)
 		}
 		alike[kind] = append(alike[kind], f)
+	}
+	if err := a.note(ctx, rt, silent); err != nil {
+		return err
 	}
 	for _, kind := range order {
 		if err := a.tellAlike(ctx, rt, alike[kind]); err != nil {
@@ -144,6 +156,9 @@ func (a *App) remind(ctx context.Context, rt *runtime, findings []fleet.Finding,
 		if err != nil {
 			return err
 		}
+		if first.Muted {
+			continue
+		}
 		thread := cmp.Or(first.Thread, threadOf(keyOf(f), opened))
 		key := fmt.Sprintf("remind|%s|%d", thread, count)
 		if all[key] == nil {
@@ -217,7 +232,7 @@ func (a *App) tellOver(ctx context.Context, rt *runtime, key string) error {
 	}
 	stays := rt.canTell(name, n.Subject.Ref)
 	return a.store.Update(ctx, func(tx *store.Tx) error {
-		if ok && !n.Over.IsZero() && stays {
+		if ok && !n.Muted && !n.Over.IsZero() && stays {
 			if err := a.tell(tx, notify.Notice{
 				Event: notify.EventResolved, Severity: fleet.Info, Category: n.Category, Subject: n.Subject, Reason: n.Over, Thread: n.Thread,
 			}, 0); err != nil {

@@ -89,6 +89,12 @@ type Cap struct {
 	Percent int
 }
 
+// Why there is no configuration to read.
+const (
+	ReasonNoFile fleet.Code = "config.no-file"
+	ReasonUnread fleet.Code = "config.unread"
+)
+
 // Places lists where the file is looked for when none is named.
 func Places(home string) []string {
 	places := []string{"curfew.yaml"}
@@ -111,11 +117,18 @@ func Load(path, home string, reg Registry) (*Config, error) {
 		case err == nil:
 			return Parse(place, data, reg)
 		case !errors.Is(err, fs.ErrNotExist):
-			return nil, fmt.Errorf("read configuration: %w", err)
+			return nil, &fleet.ReasonError{
+				Reason: fleet.Because(ReasonUnread, fleet.Values{"why": fleet.Text(err.Error())}),
+				Err:    fmt.Errorf("read configuration: %w", err),
+			}
 		}
 	}
-	return nil, fmt.Errorf("no configuration found; looked for %s; start from deploy/curfew.example.yaml, or name one with --config FILE: %w",
-		strings.Join(places, ", "), fs.ErrNotExist)
+	looked := strings.Join(places, ", ")
+	return nil, &fleet.ReasonError{
+		Reason: fleet.Because(ReasonNoFile, fleet.Values{"places": fleet.Text(looked)}),
+		Err: fmt.Errorf("no configuration found; looked for %s; start from deploy/curfew.example.yaml, or name one with --config FILE: %w",
+			looked, fs.ErrNotExist),
+	}
 }
 
 // Parse reads a configuration. name is the file's path: it is told in messages,

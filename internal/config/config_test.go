@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -210,13 +211,21 @@ func TestEverythingThatCanBeSaid(t *testing.T) {
 	}
 	ch := []Channel{
 		{Name: "wx", Type: "wecom", Language: "zh", MinSeverity: fleet.Warning, BaseURL: "http://127.0.0.1:9",
+			Proxy: notify.Proxy{URL: &url.URL{Scheme: "socks5", Host: "127.0.0.1:1080"}}, Quota: notify.Quota{PerMinute: 2, PerDay: 40, PerMonth: 1000},
 			Credential: map[string]Secret{"key": {from: secretCredential, name: "wecom-key"}}},
 		{Name: "term", Type: "console", MinSeverity: fleet.Info},
 		{Name: "team", Type: "pager", MinSeverity: fleet.Info, Settings: map[string]string{"channel": "42"},
 			Credential: map[string]Secret{"bot_token": {from: secretEnv, name: "SLACK"}}},
+		{Name: "far", Type: "pager", MinSeverity: fleet.Info, Credential: map[string]Secret{"webhook": {from: secretEnv, name: "FAR"}},
+			ProxySecret: Secret{from: secretFile, name: "testdata/ok/secrets/proxy"}},
 	}
-	if diff := cmp.Diff(ch, c.Notify.Channels, cmp.AllowUnexported(Secret{}), cmpopts.IgnoreFields(Channel{}, "Pos")); diff != "" {
+	if diff := cmp.Diff(ch, c.Notify.Channels, cmp.AllowUnexported(Secret{}), cmpopts.IgnoreFields(Channel{}, "Pos", "Templates")); diff != "" {
 		t.Errorf("channels (-want +got):\n%s", diff)
+	}
+	for n, want := range []string{"testdata/ok/templates", "/etc/curfew/term", "testdata/ok/templates"} {
+		if got := c.Notify.Channels[n].Templates; got != want {
+			t.Errorf("templates of %s are in %q, want %q", c.Notify.Channels[n].Name, got, want)
+		}
 	}
 }
 

@@ -61,6 +61,7 @@ func (r *reader) exec(n node) {
 		p.Pos = account.Pos
 	}
 	p.MatchText = fmt.Sprintf("account %s, name %s", account.Name, machine.Name)
+	p.MatchOn = []Matched{{"account", []string{account.Name}}, {"name", []string{machine.Name}}}
 	p.Match = func(i fleet.Instance) (bool, error) {
 		return i.Here && i.AccountName == account.Name && i.Ref.ID == machine.Name, nil
 	}
@@ -139,7 +140,7 @@ func Guard(c *Config) *Config {
 			g.Policies = append(g.Policies, inEarnest(p))
 		case p.Pattern != nil:
 			g.Policies = append(g.Policies, Policy{
-				Pos: p.Pos, Name: p.Name, Type: p.Type, Policy: follower{p.Name}, Match: p.Match, MatchText: p.MatchText,
+				Pos: p.Pos, Name: p.Name, Type: p.Type, Policy: follower{p.Name}, Match: p.Match, MatchText: p.MatchText, MatchOn: p.MatchOn,
 				Terms: fleet.Terms{Mode: fleet.DryRun}, Pattern: p.Pattern, Rule: p.Rule, Ask: p.Ask,
 			})
 		}

@@ -17,10 +17,20 @@ type condition struct {
 	holds func(i fleet.Instance) (bool, error)
 }
 
+// Matched is one key of a match and what is asked of it, any of the words.
+type Matched struct {
+	Key   string
+	Words []string
+}
+
+// matchAll is the text of a match without conditions.
+const matchAll = "all"
+
 // matcher is a compiled match.
 type matcher struct {
 	match    policies.Match
-	text     string   // for people
+	text     string // for people
+	on       []Matched
 	accounts []string // named by it; none: any
 	kinds    []string // platforms named by it; none: any
 }
@@ -28,13 +38,16 @@ type matcher struct {
 // match compiles what a policy is about. There is no match by default: a policy
 // that forgot to say would be about everything.
 func (r *reader) match(m *mapping) matcher {
-	n := m.need("match", `write match: {account: NAME, name: "exp-*"}, or match: all for everything`)
-	n.as(oneOf(kindWord, "", []string{"all"}))
+	return r.matching(m.need("match", `write match: {account: NAME, name: "exp-*"}, or match: all for everything`))
+}
+
+func (r *reader) matching(n node) matcher {
+	n.as(oneOf(kindWord, "", []string{matchAll}))
 	if s, ok := n.source(); ok {
-		if s != "all" {
+		if s != matchAll {
 			n.bad(fmt.Sprintf("%q is not a match", s), `write {name: "exp-*"}, or all for everything`)
 		}
-		return matcher{match: all(nil), text: "all"}
+		return matcher{match: all(nil), text: matchAll}
 	}
 	keys := n.mapping()
 	if keys.given() && len(keys.keys) == 0 {
@@ -47,6 +60,7 @@ func (r *reader) match(m *mapping) matcher {
 		if len(words) > 0 {
 			conditions = append(conditions, c)
 			texts = append(texts, key+" "+strings.Join(words, " or "))
+			out.on = append(out.on, Matched{Key: key, Words: words})
 		}
 	}
 

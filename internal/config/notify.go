@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -23,6 +24,10 @@ type Notify struct {
 	// is.
 	Pace  notify.Pace
 	Quiet notify.QuietHours
+	// Mute is what is noted when it is found, and not told.
+	Mute []notify.Mute
+	// Templates is a folder of people's own words for notices; empty: there is none.
+	Templates string
 }
 
 // Channel is one entry of notify.channels.
@@ -35,12 +40,21 @@ type Channel struct {
 	BaseURL     string        // empty: the kind's own
 	Language    text.Language // empty: the file's
 	MinSeverity fleet.Severity
+	// Templates is the folder of its own words; where the entry says none, the one of
+	// all.
+	Templates string
 	// Users are the ids of those who may press buttons; none: there are no buttons.
 	Users []string
+	// Proxy is the way its messages take; where ProxySecret is one, its address is kept
+	// there.
+	Proxy       notify.Proxy
+	ProxySecret Secret
+	Quota       notify.Quota // zero: the kind's own
 }
 
 func (r *reader) notify(n node) {
 	m := n.mapping()
+	r.cfg.Notify.Templates = r.beside(m.take("templates").text(""))
 	seen := map[string]string{}
 	for _, entry := range m.take("channels").list() {
 		if c := entry.mapping(); c.given() {
@@ -51,6 +65,7 @@ func (r *reader) notify(n node) {
 	r.digest(m.take("digest"))
 	r.pace(m.take("group"))
 	r.quiet(m.take("quiet_hours"))
+	r.mute(m.take("mute"))
 	m.done()
 }
 
@@ -92,9 +107,13 @@ func (r *reader) channel(m *mapping, seen map[string]string) {
 	}
 	c.BaseURL = m.take("base_url").webURL()
 	c.Language = language(m.take("language"))
+	c.Templates = cmp.Or(r.beside(m.take("templates").text("")), r.cfg.Notify.Templates)
 	c.MinSeverity = fleet.Severity(m.take("min_severity").word(string(fleet.Info),
 		string(fleet.Info), string(fleet.Warning), string(fleet.Critical)))
-	m.notYet("proxy")
+	if kind.Name != notify.ConsoleKind {
+		c.Proxy, c.ProxySecret = m.take("proxy").proxy(kind)
+	}
+	c.Quota = quota(m.take("quota"), kind)
 	m.done()
 	r.cfg.Notify.Channels = append(r.cfg.Notify.Channels, c)
 }

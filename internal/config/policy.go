@@ -20,6 +20,7 @@ type Policy struct {
 	Policy    policies.Policy
 	Match     policies.Match
 	MatchText string        // for people
+	MatchOn   []Matched     // the same in parts; none: everything
 	Window    *sched.Window // nil: always open
 	Terms     fleet.Terms   // Mode is the milder of file and policy; the account's comes on top
 	Pattern   *signals.Pattern
@@ -85,7 +86,7 @@ func (r *reader) policies(n node) {
 		kind := m.need("type", "write type: "+strings.Join(policyTypes(), ", "))
 		p.Type = kind.as(oneOf(kindChoice, "", policyTypes())).text("")
 		matched := r.match(m)
-		p.Match, p.MatchText = matched.match, matched.text
+		p.Match, p.MatchText, p.MatchOn = matched.match, matched.text, matched.on
 		switch p.Type {
 		case "training":
 			r.training(m, &p, matched)

@@ -55,6 +55,7 @@ const (
 	kindSize    scalarKind = "size"  // of data
 	kindClock   scalarKind = "clock" // a time of day
 	kindSpeed   scalarKind = "speed" // of data
+	kindProxy   scalarKind = "proxy"
 )
 
 // form is one way to write a single value.

@@ -239,6 +239,8 @@ func (s *schema) written(f form) rules {
 		return text("size", `^ *([0-9]+(\.[0-9]*)?|\.[0-9]+) *[MGT]B$`, "50GB")
 	case kindSpeed:
 		return text("speed", `^ *[0-9]+(\.[0-9]+)? ?[MGT]B/s *$`, "500MB/s")
+	case kindProxy:
+		return text("proxy", `^(direct|env|([Hh][Tt][Tt][Pp][Ss]?|[Ss][Oo][Cc][Kk][Ss]5)://[^/?#@\s]+/?)$`, "socks5://127.0.0.1:1080")
 	case kindClock:
 		return text("clock", `^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$`, "23:00")
 	case kindSecret:

@@ -193,6 +193,8 @@ func (w way) single(key string, a *asked) any {
 		return "50GB"
 	case kindSpeed:
 		return "500MB/s"
+	case kindProxy:
+		return "direct"
 	case kindClock:
 		return "23:00"
 	}

@@ -158,6 +158,9 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, into 
 		if f.Refused != nil {
 			return &RefusedError{Ruling: *f.Refused}
 		}
+		if !f.Reason.IsZero() {
+			return &fleet.ReasonError{Reason: f.Reason, Err: errors.New(f.Error)}
+		}
 		return errors.New(f.Error)
 	}
 	if err := in.Decode(into); err != nil {
@@ -176,9 +179,9 @@ func (c *Client) unanswered(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case absent(err):
-		return fmt.Errorf("%w (nobody answers at %s)", ErrNoDaemon, c.path)
+		return noDaemon(c.path)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("may not talk to the daemon at %s; run this as the user it runs as, or as root", c.path)
+		return mayNotTalk(c.path)
 	}
-	return fmt.Errorf("ask the daemon at %s: %w", c.path, err)
+	return noAnswer(c.path, err)
 }

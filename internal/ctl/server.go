@@ -53,6 +53,7 @@ func (e *RefusedError) Error() string {
 type failure struct {
 	Error   string        `json:"error"`
 	Refused *guard.Ruling `json:"refused,omitempty"`
+	Reason  fleet.Reason  `json:"reason,omitzero"` // the same, for the reader's language
 }
 
 // approveRequest is the body of an approval.
@@ -180,6 +181,9 @@ func reply(w http.ResponseWriter, v any, err error) {
 	f, status := failure{Error: err.Error()}, http.StatusInternalServerError
 	if refused, ok := errors.AsType[*RefusedError](err); ok {
 		f.Refused, status = &refused.Ruling, http.StatusConflict
+	}
+	if told, ok := errors.AsType[*fleet.ReasonError](err); ok {
+		f.Reason = told.Reason
 	}
 	if _, ok := errors.AsType[*badRequestError](err); ok {
 		status = http.StatusBadRequest

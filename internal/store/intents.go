@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"curfew/fleet"
@@ -19,6 +20,9 @@ var ErrChanged = errors.New("the intent has changed meanwhile")
 
 // ErrNoIntent is returned where nobody knows an intent.
 var ErrNoIntent = errors.New("curfew journal lists them")
+
+// ReasonNoIntent is [ErrNoIntent] for people.
+const ReasonNoIntent fleet.Code = "store.no-intent"
 
 // Unnoted is the step of a save that says nothing new: the row changes, and the
 // journal gets no line.
@@ -129,7 +133,10 @@ func readIntent(ctx context.Context, q querier, id int64) (fleet.Intent, error) 
 		return fleet.Intent{}, err
 	}
 	if len(is) == 0 {
-		return fleet.Intent{}, fmt.Errorf("there is no intent #%d; %w", id, ErrNoIntent)
+		return fleet.Intent{}, &fleet.ReasonError{
+			Reason: fleet.Because(ReasonNoIntent, fleet.Values{"id": fleet.Text(strconv.FormatInt(id, 10))}),
+			Err:    fmt.Errorf("there is no intent #%d; %w", id, ErrNoIntent),
+		}
 	}
 	return is[0], nil
 }

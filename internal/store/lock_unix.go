@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 	"syscall"
+
+	"curfew/fleet"
 )
 
 // takeLock takes an exclusive lock that the system gives back when the process
@@ -21,7 +23,10 @@ func takeLock(path string) (*os.File, error) {
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		_ = f.Close()
-		return nil, fmt.Errorf("%w (%s)", ErrLocked, path)
+		return nil, &fleet.ReasonError{
+			Reason: fleet.Because(ReasonLocked, fleet.Values{"file": fleet.Text(path)}),
+			Err:    fmt.Errorf("%w (%s)", ErrLocked, path),
+		}
 	}
 	if err != nil {
 		_ = f.Close()

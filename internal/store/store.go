@@ -36,6 +36,9 @@ var ErrFenced = errors.New("another daemon has taken over this state; this one m
 // ErrLocked is returned by Open when another daemon has the state open.
 var ErrLocked = errors.New("another curfew has this state open; stop it first, or talk to it")
 
+// ReasonLocked is [ErrLocked] for people.
+const ReasonLocked fleet.Code = "store.locked"
+
 // ErrReplaced is returned by every change once the file is no longer the one that
 // was opened: what is written to it would be lost, and another daemon may work on
 // the one in its place. Whoever gets it stops acting.

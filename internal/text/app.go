@@ -35,6 +35,8 @@ func appTexts() entries {
 		"app.blind":          {"nothing was seen inside it since {{.since}}, so no policy will act on it: {{.why}}", "自 {{.since}} 起看不到它的内部情况，策略不会对它操作：{{.why}}"},
 	}
 	maps.Copy(all, cliTexts())
+	maps.Copy(all, cliNameTexts())
+	maps.Copy(all, cliFailTexts())
 	maps.Copy(all, pingTexts())
 	return all
 }

@@ -134,7 +134,7 @@ func cliTexts() entries {
 		"cli.alone":        {"no daemon is running; this is one for as long as it takes", "守护进程未运行；本次由本命令代为执行"},
 		"cli.applying":     {"announcing what is new, doing what is due … {{.for}}", "正在预告新操作并执行到期操作……{{.for}}"},
 		"cli.applied":      {"{{.done}} done, {{.failed}} failed, {{.waits}} waiting", "完成 {{.done}} 项，失败 {{.failed}} 项，等待 {{.waits}} 项"},
-		"cli.dry-run":      {"dry-run: nothing was done; in enforce it would be {{.acts}}", "演练模式：未执行任何操作；若为 enforce，将操作 {{.acts}} 项"},
+		"cli.dry-run":      {"dry-run: nothing was done; in enforce it would be {{.acts}}", "演练模式：未执行任何操作；若为执行模式，将操作 {{.acts}} 项"},
 		"cli.now":          {"do this now, {{.acts}} in all? [y/N]", "现在执行以上共 {{.acts}} 项？[y/N]"},
 		"cli.would-now":    {"{{.action}} it now: {{.why}}", "现在{{.action}}：{{.why}}"},
 		"cli.waits-still":  {"still waits: {{.why}}", "仍需等待：{{.why}}"},
@@ -158,7 +158,7 @@ func cliTexts() entries {
 		"cli.forgotten":    {"account {{.account}} is forgotten; its journal stays", "账号 {{.account}} 已遗忘，操作记录保留"},
 
 		// Checks.
-		"cli.file-fine":      {"{{.file}} is fine: mode {{.mode}}, state in {{.state}}", "{{.file}} 没有问题：模式 {{.mode}}，状态保存在 {{.state}}"},
+		"cli.file-fine":      {"{{.file}} is fine: mode {{.mode}}, state in {{.state}}", "{{.file}} 没有问题：{{.mode}}模式，状态保存在 {{.state}}"},
 		"cli.account-needs":  {"account {{.name}} ({{.provider}}, {{.mode}}): at least {{.needs}} requests a day{{if .limit}}, {{.limit}} allowed{{end}}", "账号 {{.name}}（{{.provider}}，{{.mode}}）：每天至少 {{.needs}} 次请求{{if .limit}}，上限 {{.limit}} 次{{end}}"},
 		"cli.policy-says":    {"policy {{.name}} ({{.type}}, {{.mode}}) is about: {{.match}}", "策略 {{.name}}（{{.type}}，{{.mode}}）适用于：{{.match}}"},
 		"cli.signal":         {"signals: {{.name}}", "信号：{{.name}}"},

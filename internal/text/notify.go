@@ -83,12 +83,18 @@ func notifyTexts() entries {
 		"notify.again":              {"Looked at again at {{.at}}", "{{.at}} 再次检查"},
 
 		// Who asked, why, and what a person can do.
-		"notify.by-hand": {"Asked for by {{.who}}", "由 {{.who}} 手动发起"},
-		"notify.hurried": {"Wanted now by {{.who}}, who was shown it", "{{.who}} 看过后要求立即执行"},
-		"notify.policy":  {"{{.policy}}: {{.why}}", "{{.policy}}：{{.why}}"},
-		"notify.more":    {"and {{.n}} more reasons", "另有 {{.n}} 条原因"},
-		"notify.hold":    {"To make it wait: ", "如需暂缓："},
-		"notify.explain": {"More: ", "详情："},
-		"notify.test":    {"If you can read this, the channel works. Nothing happened and nothing will", "能看到这条消息，说明通道可用。没有发生任何操作"},
+		"notify.by-hand":        {"Asked for by {{.who}}", "由 {{.who}} 手动发起"},
+		"notify.hurried":        {"Wanted now by {{.who}}, who was shown it", "{{.who}} 看过后要求立即执行"},
+		"notify.policy":         {"{{.policy}}: {{.why}}", "{{.policy}}：{{.why}}"},
+		"notify.more":           {"and {{.n}} more reasons", "另有 {{.n}} 条原因"},
+		"notify.hold":           {"To make it wait: ", "如需暂缓："},
+		"notify.explain":        {"More: ", "详情："},
+		"notify.sample.idle":    {"Sample: no use of the GPU for {{.for}}", "示例：GPU 已 {{.for}}无使用"},
+		"notify.sample.balance": {"Sample: {{.left}} left, enough for {{.for}}", "示例：余额 {{.left}}，可用 {{.for}}"},
+		"notify.sample.back":    {"Sample: reachable again after {{.for}}", "示例：中断 {{.for}}后恢复"},
+		"notify.sample.reload":  {"Sample: the configuration was read again", "示例：已重新读取配置"},
+		"notify.sample.digest":  {"Sample: {{.count}} instances run", "示例：{{.count}} 台实例运行中"},
+		"notify.sample.item":    {"{{.name}}, {{.price}}/h", "{{.name}}，每小时 {{.price}}"},
+		"notify.test":           {"If you can read this, the channel works. Nothing happened and nothing will", "能看到这条消息，说明通道可用。没有发生任何操作"},
 	}
 }

@@ -104,6 +104,7 @@ func TestNotices(t *testing.T) {
 		"alarm":    act(notify.EventAlarm, fleet.Critical, 0),
 		"finding":  finding(notify.EventFinding, fleet.Critical),
 		"resolved": finding(notify.EventResolved, fleet.Info),
+		"digest":   notify.Sample(string(notify.EventDigest), now)[0],
 		"test":     {Event: notify.EventTest, Severity: fleet.Info, Category: fleet.CategoryHealth, At: now},
 	} {
 		for _, lang := range []text.Language{text.English, text.Chinese} {

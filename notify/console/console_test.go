@@ -2,13 +2,17 @@ package console_test
 
 import (
 	"errors"
+	"flag"
 	"strings"
 	"testing"
 	"time"
 
 	"curfew/notify"
 	"curfew/notify/console"
+	"curfew/notify/notifytest"
 )
+
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestConsoleWritesOneBlockPerNotice(t *testing.T) {
 	var out strings.Builder
@@ -49,4 +53,19 @@ func TestConsoleNeedsSomewhereToWrite(t *testing.T) {
 	if _, err := console.Kind().Open(notify.Options{Name: "here"}); err == nil || !strings.Contains(err.Error(), "channel here") {
 		t.Errorf("error %v", err)
 	}
+}
+
+// Every notice in both languages, as it is printed.
+func TestTold(t *testing.T) {
+	notifytest.Payloads(t, *update, "txt", func(t *testing.T, m notify.Message) string {
+		var out strings.Builder
+		c, err := console.Kind().Open(notify.Options{Name: "here", Out: &out})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := c.Send(t.Context(), m); v.Kind != notify.VerdictOK {
+			t.Errorf("verdict %+v", v)
+		}
+		return out.String()
+	})
 }

@@ -287,3 +287,12 @@ func must(client *http.Client) notify.Channel {
 	}
 	return c
 }
+
+// Every notice in both languages, as it is posted.
+func TestTold(t *testing.T) {
+	notifytest.Payloads(t, *update, "json", func(t *testing.T, m notify.Message) string {
+		return notifytest.Posted(t, expect(), notifytest.Reply{Body: taken}, func(base string) notify.Channel {
+			return open(t, base, notifytest.Client())
+		}, m)
+	})
+}

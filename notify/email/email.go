@@ -16,6 +16,7 @@ import (
 	"time"
 
 	gomail "github.com/wneessen/go-mail"
+	"golang.org/x/net/proxy"
 
 	"curfew/notify"
 )
@@ -30,6 +31,7 @@ func Kind() notify.Kind {
 		NoSecrets:   true,
 		Settings:    []string{"from", "host", "port", "tls", "to", "user"},
 		PerMinute:   10,
+		SOCKSOnly:   true,
 		Open:        open,
 	}
 }
@@ -47,6 +49,7 @@ type channel struct {
 	user     string
 	password string
 	now      func() time.Time
+	dialer   proxy.ContextDialer
 	redact   func(notify.Verdict) notify.Verdict
 }
 
@@ -87,19 +90,16 @@ func (c channel) client(ctx context.Context) (*gomail.Client, error) {
 		gomail.WithPort(c.port), gomail.WithTimeout(timeout), gomail.WithHELO(domain(c.from)), gomail.WithTLSConfig(secure),
 		gomail.WithoutNoop(),
 	}
-	var dialer interface {
-		DialContext(ctx context.Context, network, address string) (net.Conn, error)
-	} = &net.Dialer{}
 	switch c.tls {
 	case tlsImplicit:
-		options, dialer = append(options, gomail.WithSSL()), &tls.Dialer{Config: secure}
+		options = append(options, gomail.WithSSL())
 	case tlsStart:
 		options = append(options, gomail.WithTLSPolicy(gomail.TLSMandatory))
 	case tlsNone:
 		options = append(options, gomail.WithTLSPolicy(gomail.NoTLS))
 	}
 	options = append(options, gomail.WithDialContextFunc(func(dial context.Context, network, address string) (net.Conn, error) {
-		conn, err := dialer.DialContext(dial, network, address)
+		conn, err := c.dial(dial, network, address, secure)
 		if err == nil {
 			context.AfterFunc(ctx, func() { _ = conn.Close() }) // it is over anyway
 		}
@@ -110,6 +110,35 @@ func (c channel) client(ctx context.Context) (*gomail.Client, error) {
 			gomail.SMTPAuthPlain, gomail.SMTPAuthLogin, gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthCramMD5))
 	}
 	return gomail.NewClient(c.host, options...)
+}
+
+// dial connects, through a proxy where there is one.
+func (c channel) dial(ctx context.Context, network, address string, secure *tls.Config) (net.Conn, error) {
+	conn, err := c.dialer.DialContext(ctx, network, address)
+	if err != nil || c.tls != tlsImplicit {
+		return conn, err
+	}
+	secured := tls.Client(conn, secure)
+	if err := secured.HandshakeContext(ctx); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return secured, nil
+}
+
+// way gives what connects. Proxies of the environment are for HTTP, and this is not.
+func way(p notify.Proxy) (proxy.ContextDialer, error) {
+	if p.URL == nil {
+		return &net.Dialer{}, nil
+	}
+	dialer, err := proxy.FromURL(p.URL, &net.Dialer{})
+	if err != nil {
+		return nil, err
+	}
+	through, ok := dialer.(proxy.ContextDialer)
+	if !ok {
+		return nil, errors.New("the proxy cannot be given up on")
+	}
+	return through, nil
 }
 
 // copies gives the people who are mentioned, where they are addresses.

@@ -53,6 +53,13 @@ func open(o notify.Options) (notify.Channel, error) {
 			return fail(trouble)
 		}
 	}
+	if err := Kind().CheckProxy(o.Proxy); err != nil {
+		return fail("proxy: " + err.Error())
+	}
+	var err error
+	if c.dialer, err = way(o.Proxy); err != nil {
+		return fail("proxy: " + err.Error())
+	}
 	secrets := []string{c.password}
 	if c.password != "" {
 		encode := base64.StdEncoding.EncodeToString

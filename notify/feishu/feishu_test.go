@@ -101,23 +101,30 @@ func messages() map[string]notify.Message {
 
 func TestPayloads(t *testing.T) {
 	for name, m := range messages() {
-		t.Run(name, func(t *testing.T) {
-			bot := feishutest.New(token, secret, clock, t.Errorf)
-			var body []byte
-			client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-				var err error
-				if body, err = io.ReadAll(r.Body); err != nil {
-					return nil, err
-				}
-				r.Body = io.NopCloser(strings.NewReader(string(body)))
-				return bot.RoundTrip(r)
-			})}
-			if v := open(t, options(feishu.Kind().DefaultURL, client)).Send(t.Context(), m); v.Kind != notify.VerdictOK {
-				t.Errorf("verdict %+v", v)
-			}
-			notifytest.Golden(t, *update, name+".json", string(body))
-		})
+		t.Run(name, func(t *testing.T) { notifytest.Golden(t, *update, name+".json", posted(t, m)) })
 	}
+}
+
+// Every notice in both languages, as it is posted.
+func TestTold(t *testing.T) { notifytest.Payloads(t, *update, "json", posted) }
+
+// posted gives what is posted of a message.
+func posted(t *testing.T, m notify.Message) string {
+	t.Helper()
+	bot := feishutest.New(token, secret, clock, t.Errorf)
+	var body []byte
+	client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		var err error
+		if body, err = io.ReadAll(r.Body); err != nil {
+			return nil, err
+		}
+		r.Body = io.NopCloser(strings.NewReader(string(body)))
+		return bot.RoundTrip(r)
+	})}
+	if v := open(t, options(feishu.Kind().DefaultURL, client)).Send(t.Context(), m); v.Kind != notify.VerdictOK {
+		t.Errorf("verdict %+v", v)
+	}
+	return string(body)
 }
 
 func TestCards(t *testing.T) {

@@ -9,9 +9,29 @@ import (
 	"curfew/notify"
 )
 
+// Payloads sends every message of [Told] and compares what send gives of it with
+// testdata/told/NAME.LANGUAGE.ext; with update it writes that instead.
+func Payloads(t *testing.T, update bool, ext string, send func(t *testing.T, m notify.Message) string) {
+	t.Helper()
+	for name, m := range Told(t) {
+		t.Run(name, func(t *testing.T) { Golden(t, update, "told/"+name+"."+ext, send(t, m)) })
+	}
+}
+
+// Posted gives what a channel posts of a message to a platform that takes it.
+func Posted(t *testing.T, e Expect, taken Reply, open func(baseURL string) notify.Channel, m notify.Message) string {
+	t.Helper()
+	server := NewServer(t, e, taken)
+	if v := open(server.URL).Send(t.Context(), m); v.Kind != notify.VerdictOK {
+		t.Errorf("verdict %+v", v)
+	}
+	return string(server.Bodies()[0])
+}
+
 // Told gives messages as people are told them, by name and language: an announcement
-// that can be answered, an alarm, what answers an earlier message, and a test. Nobody
-// is mentioned in them, since ids differ from channel to channel.
+// that can be answered, an alarm, what answers an earlier message, two notices in one,
+// a digest and a test. Nobody is mentioned in them, since ids differ from channel to
+// channel.
 func Told(t testing.TB) map[string]notify.Message {
 	t.Helper()
 	zone := time.FixedZone("CST", 8*60*60)
@@ -22,7 +42,11 @@ func Told(t testing.TB) map[string]notify.Message {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, n := range notices(now) {
+		all := notices(now)
+		together := notify.RenderGroup([]notify.Notice{all["alarm"], all["resolved"]}, words, now)
+		together.DeliveryID, together.Thread = "7", "autodl:42/pro-0a1b2c"
+		told["group."+string(lang)] = together
+		for name, n := range all {
 			m := notify.Render(n, words, now)
 			m.DeliveryID, m.Thread = "7", "autodl:42/pro-0a1b2c"
 			switch name {
@@ -69,7 +93,8 @@ func notices(now time.Time) map[string]notify.Notice {
 			Event: notify.EventResolved, Severity: fleet.Info, Category: fleet.CategoryHealth, At: now, Subject: box,
 			Reason: said("reachable again after 40m"),
 		},
-		"test": {Event: notify.EventTest, Severity: fleet.Info, Category: fleet.CategoryHealth, At: now},
+		"digest": notify.Sample(string(notify.EventDigest), now)[0],
+		"test":   {Event: notify.EventTest, Severity: fleet.Info, Category: fleet.CategoryHealth, At: now},
 	}
 }
 

@@ -44,6 +44,9 @@ func openBot(o notify.Options, token, to string) (c notify.Channel, problem stri
 		return nil, "no HTTP client"
 	}
 	app := o.Credential["app_token"]
+	if app != "" && o.Proxy.URL != nil && o.Proxy.URL.Scheme == "https" {
+		return nil, "Socket Mode, which app_token is for, goes through no https:// proxy; give an http:// or socks5:// one"
+	}
 	api := slack.New(token,
 		slack.OptionAPIURL(strings.TrimSuffix(base.String(), "/")+"/"),
 		slack.OptionHTTPClient(client{o.HTTP}),
@@ -53,7 +56,7 @@ func openBot(o notify.Options, token, to string) (c notify.Channel, problem stri
 	if app != "" {
 		secrets = append(secrets, app, strings.TrimPrefix(app, "xapp-"))
 	}
-	return bot{api: api, to: to, redact: notify.Poster{Secrets: secrets}.Redact, hears: fingerprint(base.Host, app)}, ""
+	return bot{api: api, to: to, redact: notify.Poster{Secrets: secrets}.Redact, proxy: o.Proxy, hears: fingerprint(base.Host, app)}, ""
 }
 
 // bot is a member of the workspace that posts by chat.postMessage.
@@ -61,6 +64,7 @@ type bot struct {
 	api    *slack.Client
 	to     string
 	redact func(notify.Verdict) notify.Verdict
+	proxy  notify.Proxy
 	hears  string // the same for all channels of one app; empty: it cannot hear
 }
 

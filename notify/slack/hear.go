@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gorilla/websocket"
 	"github.com/slack-go/slack"
 	"github.com/slack-go/slack/socketmode"
 
@@ -21,6 +22,8 @@ const (
 	// what came of it. Slack shows a press as failed that is not acknowledged within 3 s.
 	hearTime   = 15 * time.Second
 	answerTime = 10 * time.Second
+	// writeBuffer holds a whole answer, in bytes: Slack drops those in several frames.
+	writeBuffer = 32 << 10
 )
 
 var _ notify.Listener = bot{}
@@ -43,7 +46,7 @@ func (b bot) Listen(ctx context.Context, hear notify.Hear) error {
 	outer := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	client := socketmode.New(b.api)
+	client := socketmode.New(b.api, socketmode.OptionDialer(b.dialer()))
 	ended := make(chan error, 1)
 	go func() { ended <- client.RunContext(ctx) }()
 	var answers sync.WaitGroup
@@ -72,6 +75,11 @@ func (b bot) Listen(ctx context.Context, hear notify.Hear) error {
 			}
 		}
 	}
+}
+
+// dialer is the library's own, with another way out.
+func (b bot) dialer() *websocket.Dialer {
+	return &websocket.Dialer{Proxy: b.proxy.For, HandshakeTimeout: answerTime, WriteBufferSize: writeBuffer}
 }
 
 // lost tells why nothing is heard any more, without secrets.

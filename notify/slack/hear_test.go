@@ -51,14 +51,18 @@ func newWired(t *testing.T) *wired {
 
 func (w *wired) open(t *testing.T) notify.Listener {
 	t.Helper()
-	c, err := slack.Kind().Open(notify.Options{
-		Name: "lab", BaseURL: strings.TrimSuffix(w.server.GetAPIURL(), "/"), HTTP: notifytest.Client(),
-		Credential: map[string]string{"bot_token": token, "app_token": appToken}, Settings: map[string]string{"channel": "C0123456789"},
-	})
+	c, err := slack.Kind().Open(w.options())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c.(notify.Listener)
+}
+
+func (w *wired) options() notify.Options {
+	return notify.Options{
+		Name: "lab", BaseURL: strings.TrimSuffix(w.server.GetAPIURL(), "/"), HTTP: notifytest.Client(),
+		Credential: map[string]string{"bot_token": token, "app_token": appToken}, Settings: map[string]string{"channel": "C0123456789"},
+	}
 }
 
 // press is what Slack sends when somebody presses a button of a message.

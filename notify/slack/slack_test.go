@@ -310,3 +310,12 @@ func TestOpenRefuses(t *testing.T) {
 		t.Errorf("refuses what is right: %v", err)
 	}
 }
+
+// Every notice in both languages, as it is posted.
+func TestTold(t *testing.T) {
+	notifytest.Payloads(t, *update, "json", func(t *testing.T, m notify.Message) string {
+		return notifytest.Posted(t, expect(), notifytest.Reply{Body: "ok"}, func(base string) notify.Channel {
+			return open(t, base, notifytest.Client())
+		}, m)
+	})
+}

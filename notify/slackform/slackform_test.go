@@ -259,3 +259,14 @@ func TestOpenRefuses(t *testing.T) {
 		}
 	}
 }
+
+// Every notice in both languages, as both take it.
+func TestTold(t *testing.T) {
+	for _, s := range samples() {
+		notifytest.Payloads(t, *update, "json", func(t *testing.T, m notify.Message) string {
+			return notifytest.Posted(t, s.expect(), notifytest.Reply{Body: s.taken}, func(base string) notify.Channel {
+				return s.mustOpen(t, base, notifytest.Client())
+			}, m)
+		})
+	}
+}

@@ -86,7 +86,12 @@ func notices() map[string]notify.Notice {
 			At: now, Subject: fleet.Instance{Ref: fleet.Ref{Account: "autodl:42", Kind: fleet.KindAccount, ID: "autodl:42"}, Name: "autodl-lab"},
 			Reason: fleet.Because("x.low", fleet.Values{"said": fleet.Text("<b>余额</b> & more")}),
 		},
-		"test": {Event: notify.EventTest, Severity: fleet.Info, Category: fleet.CategoryHealth, At: now},
+		"resolved": {
+			Key: "over|1", Event: notify.EventResolved, Severity: fleet.Info, Category: fleet.CategoryHealth, At: now, Subject: box(),
+			Reason: fleet.Because("x.back", nil),
+		},
+		"digest": notify.Sample(string(notify.EventDigest), now)[0],
+		"test":   {Event: notify.EventTest, Severity: fleet.Info, Category: fleet.CategoryHealth, At: now},
 	}
 }
 

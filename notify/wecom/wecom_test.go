@@ -274,3 +274,14 @@ func TestOpenRefuses(t *testing.T) {
 		t.Errorf("refuses what is right: %v", err)
 	}
 }
+
+// Every notice in both languages, in each form.
+func TestTold(t *testing.T) {
+	for _, form := range []string{"markdown", "markdown_v2", "template_card"} {
+		notifytest.Payloads(t, *update, form+".json", func(t *testing.T, m notify.Message) string {
+			return notifytest.Posted(t, expect(), notifytest.Reply{Body: `{"errcode":0,"errmsg":"ok"}`}, func(base string) notify.Channel {
+				return openForm(t, base, notifytest.Client(), form)
+			}, m)
+		})
+	}
+}
