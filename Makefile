@@ -5,11 +5,12 @@ LDFLAGS  := -s -w -X main.version=$(VERSION)
 # Packages built and tested at once: bounds the memory that -race takes.
 P        ?= 2
 RACE     ?=
+SHORT    ?=
 FUZZTIME ?= 30s
 # SQLite is a C library put into Go, large and single-threaded: watched by the race
 # detector it takes thirty times as long, and no race in it would be ours.
 UNWATCHED := modernc.org/sqlite/lib modernc.org/libc
-GOTEST   := go test -p $(P) -timeout 20m $(if $(RACE),-race $(UNWATCHED:%=-gcflags=%=-race=false))
+GOTEST   := go test -p $(P) -timeout 20m $(if $(SHORT),-short) $(if $(RACE),-race $(UNWATCHED:%=-gcflags=%=-race=false))
 # Run by version, so that the linter's own dependencies stay out of go.mod.
 LINTER   ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 MAILPIT  := github.com/axllent/mailpit@v1.33.1
@@ -29,7 +30,7 @@ help: ## List the targets
 demo: build ## Build curfew and watch it guard a simulated cloud
 	bin/curfew demo
 
-test: test-needs ## Run all tests (RACE=1 with the race detector); installs what they need where it may
+test: test-needs ## Run all tests (RACE=1 with the race detector, SHORT=1 without the long ones); installs what they need where it may
 	$(GOTEST) ./...
 
 race: ## Run all tests with the race detector

@@ -145,6 +145,7 @@ func (m *month) happen() {
 // lost, bills fail or come late, and the daemon is started again now and then. What the ledger says is within a thousandth of the
 // bill, no thing is missing, and no day is thought to hold a hidden charge.
 func TestTheLedgerOfAMonthIsTheBillOfTheMonth(t *testing.T) {
+	long(t)
 	if testing.Short() || worldsAtMost < 1000 {
 		t.Skip("a month takes a while")
 	}

@@ -15,6 +15,7 @@ import (
 // and must bring the work to its end: each act takes effect once, and no
 // announcement is lost.
 func TestKilledAtAnyMoment(t *testing.T) {
+	long(t)
 	t.Parallel()
 	moments := 0
 	t.Run("never", func(t *testing.T) {

@@ -356,6 +356,7 @@ func TestASheetIsOfTheCalendarMonthBefore(t *testing.T) {
 // However much there is to tell, the smallest channel has room for it, and the title and
 // what every part comes to are there.
 func TestDigestsAndSheetsFitTheSmallestChannel(t *testing.T) {
+	long(t)
 	rapid.Check(t, func(t *rapid.T) {
 		many := func(what string) int { return rapid.IntRange(0, 12).Draw(t, what) }
 		name := func(what string) string {

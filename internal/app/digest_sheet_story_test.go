@@ -22,6 +22,7 @@ import (
 // The sheets of a month add up to what the ledger says of the month, owner by owner, to
 // the millionth; so do the accounts of a digest, and each owner's items and instances.
 func TestSheetsAddUpToTheLedger(t *testing.T) {
+	long(t)
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			inLab(t, func(t *testing.T) {
@@ -188,6 +189,7 @@ func owned(id string) sim.Spec {
 }
 
 func TestEachPersonIsToldWhatTheirMonthCost(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l, c := newReports(t, `{sheet: "0 9 1 * *"}`, "en")
 		time.Sleep(30*24*time.Hour + 12*time.Hour) // until eight in the evening of the last of January

@@ -87,6 +87,7 @@ func unmatched(id string) sim.Spec {
 }
 
 func TestADigestIsToldAtNineOnceADay(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l := newDigestLab(t)
 		l.cloud.MustAdd(trained("a", 4*time.Minute, 0))
@@ -122,6 +123,7 @@ func TestADigestIsToldWhereNothingRuns(t *testing.T) {
 }
 
 func TestARestartAtTheTimeOfTheDigestTellsItOnce(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l := newDigestLab(t)
 		l.cloud.MustAdd(unmatched("x"))
@@ -136,6 +138,7 @@ func TestARestartAtTheTimeOfTheDigestTellsItOnce(t *testing.T) {
 }
 
 func TestADaemonThatDiesWhileItTellsTheDigestTellsItOnce(t *testing.T) {
+	long(t)
 	nine := func() bool { return time.Since(time.Date(2000, 1, 1, 1, 0, 0, 0, time.UTC)) >= 0 }
 	for point := range 6 {
 		inLab(t, func(t *testing.T) {
@@ -235,6 +238,7 @@ func TestADigestThatIsHoursLateIsSkippedAndTheNextOneSaysSo(t *testing.T) {
 }
 
 func TestADigestThatNoChannelTakesStaysInTheOutbox(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l := newDigestLab(t)
 		l.cloud.MustAdd(unmatched("x"))
@@ -253,6 +257,7 @@ func TestADigestThatNoChannelTakesStaysInTheOutbox(t *testing.T) {
 }
 
 func TestADigestThatIsNewlyAskedForBeginsWithTheNextTick(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l := newDigestLab(t)
 		reload := func(schedule string) {

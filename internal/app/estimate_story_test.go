@@ -46,6 +46,7 @@ func (l *lab) estimates() []ctl.EstimateSoFar {
 // It is told once when it costs more than the estimate with its margin, over a
 // restart too, and the estimate ends with the instance: that is kept.
 func TestWhatCostsMoreThanItsEstimateIsToldOnce(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l := newLab(t, "stop")
 		l.cloud.MustAdd(atWork(2_000_000))

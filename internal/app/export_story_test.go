@@ -152,6 +152,7 @@ func TestDataIsExportedBeforeTheStopAndThenReleased(t *testing.T) {
 }
 
 func TestWhereTheExportFailsTheInstanceIsStoppedAndNeverReleased(t *testing.T) {
+	long(t)
 	for _, why := range []fleet.Code{export.ReasonMissing, export.ReasonFailed, export.ReasonVerifyFailed, export.ReasonTimedOut, export.ReasonLost} {
 		t.Run(string(why), func(t *testing.T) {
 			inLab(t, func(t *testing.T) {
@@ -179,6 +180,7 @@ func TestWhereTheExportFailsTheInstanceIsStoppedAndNeverReleased(t *testing.T) {
 }
 
 func TestWhereAStopLosesDataAFailedExportLeavesItRunning(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l, x := exportLab(t)
 		x.fails = []fleet.Code{export.ReasonFailed, export.ReasonFailed, export.ReasonFailed}
@@ -206,6 +208,7 @@ func TestWhereAStopLosesDataAFailedExportLeavesItRunning(t *testing.T) {
 }
 
 func TestWhereAStopLosesDataAnExportLetsItGo(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l, x := exportLab(t)
 		x.fails = []fleet.Code{export.ReasonLost}
@@ -220,6 +223,7 @@ func TestWhereAStopLosesDataAnExportLetsItGo(t *testing.T) {
 }
 
 func TestAHoldDuringTheExportIsHonoured(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l, x := exportLab(t)
 		l.cloud.MustAdd(trained("a", 10*time.Minute, 0))
@@ -314,6 +318,7 @@ func TestSomebodyWhoStopsItDuringTheExportKeepsIt(t *testing.T) {
 }
 
 func TestLongExportsHoldUpNobodyElse(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l, x := exportLab(t, `  - name: other
     type: training
@@ -352,6 +357,7 @@ caps:
 }
 
 func TestWhatWaitsForNothingExportsNothing(t *testing.T) {
+	long(t)
 	t.Run("a limit", func(t *testing.T) {
 		inLab(t, func(t *testing.T) {
 			l, x := exportLab(t, "  - {name: limit, type: lifetime, match: all, max: 80m, then: stop}\n")
@@ -404,6 +410,7 @@ func TestWhatWaitsForNothingExportsNothing(t *testing.T) {
 }
 
 func TestAStopThatAnotherPolicyAsksForWaitsForTheExport(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l, x := exportLab(t, `  - name: rests
     type: idle
@@ -469,6 +476,7 @@ func TestWhatCannotBeLoggedInToIsWaitedFor(t *testing.T) {
 // TestKilledAtAnyMomentWithAnExport kills the daemon at every moment that matters: an
 // instance is released only after an export that was journaled as done.
 func TestKilledAtAnyMomentWithAnExport(t *testing.T) {
+	long(t)
 	t.Parallel()
 	live := func(t *testing.T, moment int) int {
 		l, x := exportLab(t)

@@ -31,6 +31,7 @@ func (l *lab) wantRefused(id int64, by, why string) {
 }
 
 func TestALongHoldIsCutAndTheRestWaitsForAYes(t *testing.T) {
+	long(t)
 	for _, lang := range []struct {
 		name, asked, granted string
 	}{
@@ -163,6 +164,7 @@ func TestAHoldFileThatIsWrittenAnewHoldsUpToTheTotal(t *testing.T) {
 }
 
 func TestWithoutLimitsAHoldFileHoldsAsLongAsItSays(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l := newLab(t, "stop")
 		a := trained("a", 4*time.Minute, 0)

@@ -27,6 +27,14 @@ import (
 	"curfew/providers/sim"
 )
 
+// long leaves a test out of a short run: it simulates many hours, or many deaths.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("long; left out with -short")
+	}
+}
+
 // lab is a simulated cloud with a daemon that can be started, killed and started
 // again over the same state. It lives in a synctest bubble.
 type lab struct {
@@ -349,11 +357,17 @@ func (l *lab) wantOutcomes(want ...string) {
 	}
 }
 
-// inLab runs a story in a bubble with its own clock.
+// inLab runs a story in a bubble with its own clock, beside others.
 func inLab(t *testing.T, story func(t *testing.T)) {
 	t.Helper()
+	if _, again := alongside.LoadOrStore(t, true); !again {
+		t.Parallel()
+	}
 	synctest.Test(t, story)
 }
+
+// alongside are the tests that run beside others already: some tell several stories.
+var alongside sync.Map
 
 // simulated is all that a simulated provider can do.
 type simulated interface {

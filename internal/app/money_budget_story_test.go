@@ -24,6 +24,7 @@ func of(owner string, s sim.Spec) sim.Spec {
 
 // Who is over the limit loses what is idle, and nobody else loses anything.
 func TestABudgetByOwnerStopsWhatIsIdleOfThatOwner(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l := richLab(t, "  - {name: share, type: budget, match: all, by: owner, limit: 6 CNY, period: month, at: {50%: warn, 80%: warn, 100%: stop-idle}}\n")
 		l.cloud.MustAdd(of("li", box("a")))
@@ -90,6 +91,7 @@ func TestAMonthEndsWhereThePeopleAre(t *testing.T) {
 }
 
 func TestADayEndsWhereThePeopleAre(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l := richLab(t, "  - {name: day, type: budget, match: all, limit: 20 CNY, period: day, at: {100%: warn}}\n")
 		l.cloud.MustAdd(training("b"))
@@ -136,6 +138,7 @@ func TestABudgetOfARunStopsThatRun(t *testing.T) {
 }
 
 func TestWhatAMonthWillComeToIsToldOnce(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l := richLab(t, "  - {name: month, type: budget, match: all, limit: 1000 CNY, period: month}\n")
 		l.cloud.MustAdd(training("b"))

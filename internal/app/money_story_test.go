@@ -178,6 +178,7 @@ const (
 
 // 100 CNY at 6 an hour: the first level comes after 50 minutes, the second after 100.
 func TestAWalletFallsThroughItsLevelsAndIsFilledUp(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l := purseOf(t, fleet.CNY(100_000_000), purseRule(levels))
 		l.cloud.MustAdd(box("a"))
@@ -316,6 +317,7 @@ func TestAnUnknownWalletPutsAnOpenStopOff(t *testing.T) {
 
 // Single reads that fail change nothing, and are no news.
 func TestAReadOfTheWalletThatFailsIsNoNews(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l := purseOf(t, fleet.CNY(100_000_000), purseRule(levels))
 		calls := 0
@@ -335,6 +337,7 @@ func TestAReadOfTheWalletThatFailsIsNoNews(t *testing.T) {
 
 // A daemon that is started again knows what the wallet held, and what it told.
 func TestARestartForgetsNoWallet(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l := purseOf(t, fleet.CNY(100_000_000), purseRule(levels))
 		l.cloud.MustAdd(training("b"))
@@ -364,6 +367,7 @@ func TestARestartForgetsNoWallet(t *testing.T) {
 
 // A dry run tells of levels, says what it would do, and stops and holds back nothing.
 func TestADryRunOfABalanceTellsAndStopsNothing(t *testing.T) {
+	long(t)
 	for _, where := range []string{"file", "account", "policy"} {
 		t.Run(where, func(t *testing.T) {
 			inLab(t, func(t *testing.T) {
@@ -394,6 +398,7 @@ func TestADryRunOfABalanceTellsAndStopsNothing(t *testing.T) {
 }
 
 func TestWhatIsProtectedHeldOrCappedIsNotStoppedForTheSakeOfMoney(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l := purseOf(t, fleet.CNY(50_000_000), purseRule("{below: 60 CNY, then: stop-all}"), "protect: {names: [\"box-p\"], labels: {curfew: keep}}\n")
 		l.cloud.MustAdd(box("p"))
@@ -424,6 +429,7 @@ func TestWhatIsProtectedHeldOrCappedIsNotStoppedForTheSakeOfMoney(t *testing.T) 
 
 // Each account has its wallet, and its currency.
 func TestTwoAccountsTwoWalletsTwoCurrencies(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l := purseOf(t, fleet.CNY(50_000_000), purseRule("{below: 60 CNY, then: stop-idle}, {below: 9 USD, then: stop-idle}"))
 		if err := l.cloud.AddAccount(sim.Account{Name: "east", Cash: fleet.Money{Micros: 10_000_000, Currency: "USD"}}); err != nil {

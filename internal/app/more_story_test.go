@@ -14,6 +14,7 @@ import (
 )
 
 func TestAShareIsOfThoseThatRanHoweverManyAreStoppedAtOnce(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l := newLab(t, "stop", "caps:\n  stop: {percent: 50%}\n")
 		for n := range 6 {
@@ -119,6 +120,7 @@ func TestARegionThatWasTakenOutIsLeftAlone(t *testing.T) {
 }
 
 func TestAnAnnouncementThatNoChannelTookIsMadeAgain(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l := newLab(t, "release")
 		l.cloud.MustAdd(trained("a", 4*time.Minute, 0))

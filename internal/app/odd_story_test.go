@@ -14,6 +14,7 @@ import (
 )
 
 func TestAHoldInTheBoxOutlivesTheLookThatSawIt(t *testing.T) {
+	long(t)
 	const limit = `
   - {name: limit, type: lifetime, match: {name: ["dark"]}, max: 2h, then: stop}
 `
@@ -71,6 +72,7 @@ func TestAHoldInTheBoxOutlivesTheLookThatSawIt(t *testing.T) {
 }
 
 func TestOrdersFromAllSidesAtOnceTakeEffectOnce(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l := newLab(t, "stop", `
   - {name: limit, type: lifetime, match: {name: ["busy-*"]}, max: 2h, then: stop, warn: 1m}

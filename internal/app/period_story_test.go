@@ -22,6 +22,7 @@ func paidFor(id string, renews sim.Answer) sim.Spec {
 }
 
 func TestAReminderOfAPaidPeriodSaysWhetherItWasWorthIt(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l := newLab(t, "stop", expiryPolicy)
 		l.yaml = strings.Replace(l.yaml, "poll: 1m", "poll: 1m, prices: {RTX 4090: 2 CNY}", 1)
@@ -45,6 +46,7 @@ func TestAReminderOfAPaidPeriodSaysWhetherItWasWorthIt(t *testing.T) {
 }
 
 func TestOnDemandIsReckonedAsTheAccountsOwnInstancesAreBilled(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l := newLab(t, "stop", expiryPolicy)
 		other := trained("b", 100*time.Hour, 0)
@@ -60,6 +62,7 @@ func TestOnDemandIsReckonedAsTheAccountsOwnInstancesAreBilled(t *testing.T) {
 
 // Where many end together there is one message, with a line for each.
 func TestManyPeriodsThatEndTogetherAreToldInOneMessage(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l := newLab(t, "stop", expiryPolicy)
 		for n := range 4 {

@@ -200,6 +200,7 @@ func TestAFailPingGoesOnlyAsFarAsOnFailureAndTellsItsLastWords(t *testing.T) {
 }
 
 func TestAnExitStatusIsAnEnd(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l := newPingLab(t, "release")
 		l.cloud.MustAdd(quiet("a"))
@@ -212,6 +213,7 @@ func TestAnExitStatusIsAnEnd(t *testing.T) {
 }
 
 func TestSilenceIsNeverIdle(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l := newPingLab(t, "stop")
 		// Nobody looks inside: all that is known is what is told.

@@ -78,6 +78,7 @@ func failed(n int, s fleet.Severity, c fleet.Category) notify.Notice {
 // TestAThousandFailuresInAnHour lets a thousand instances fail at once, and then the acts
 // on many of them, one after the other, within the hour.
 func TestAThousandFailuresInAnHour(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		p := smallQuotas(t)
 		began := time.Now()
@@ -138,6 +139,7 @@ func TestAThousandFailuresInAnHour(t *testing.T) {
 // TestADaemonKilledInTheMiddleOfItsMessages kills the daemon again and again, before and
 // after commits, while it sends five hundred notices, half of them in groups.
 func TestADaemonKilledInTheMiddleOfItsMessages(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		p := newPost(t, twoChats+"  group: off\n")
 		told := 0

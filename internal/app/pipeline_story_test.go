@@ -67,6 +67,7 @@ func TestWhatIsOverIsToldWhereverItWasHeardOf(t *testing.T) {
 }
 
 func TestWhatOpenedAndIsOverInOneNightIsOneLineInTheMorning(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		p := newPost(t, night)
 		p.untilNight()
@@ -168,6 +169,7 @@ func TestAChannelThatIsSilentForLongHasItsFallbackAsked(t *testing.T) {
 }
 
 func TestAFallbackKeepsTheQuietHours(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		p := newPost(t, strings.TrimRight(withFallback, "\n")+"\n  quiet_hours: {from: \"23:00\", to: \"08:00\"}\n")
 		p.chat("wx").answer = fails(notify.VerdictPermanent)

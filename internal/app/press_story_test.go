@@ -74,6 +74,7 @@ func TestNowSkipsTheWarningAndNothingElse(t *testing.T) {
 }
 
 func TestNeverHoldsUntilSomebodyEndsIt(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		p := announced(t)
 		p.wantHeard(p.press("42", p.value(&p.phone("lab").chat, press.Never)), true, "until somebody ends that: curfew hold exp-a off")

@@ -55,6 +55,7 @@ func (q queueFile) says(id, line string) {
 }
 
 func TestABusyProbeKeepsWhatIsIdleInside(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l, q := newProbeLab(t, "", true)
 		l.cloud.MustAdd(trained("a", 10*time.Minute, 0))
@@ -72,6 +73,7 @@ func TestABusyProbeKeepsWhatIsIdleInside(t *testing.T) {
 }
 
 func TestAProbeThatTurnsBusyInTheWarningIsAGroundAgainstIt(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l, q := newProbeLab(t, "", true)
 		l.cloud.MustAdd(trained("a", 10*time.Minute, 0))
@@ -89,6 +91,7 @@ func TestAProbeThatTurnsBusyInTheWarningIsAGroundAgainstIt(t *testing.T) {
 }
 
 func TestAnUnknownProbeKeepsWhereItsWordIsRequired(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l, q := newProbeLab(t, ", required: true", true)
 		l.cloud.MustAdd(trained("a", 10*time.Minute, 0))
@@ -118,6 +121,7 @@ func TestAnUnknownProbeHoldsNothingBackWhereItsWordIsNotRequired(t *testing.T) {
 }
 
 func TestWhereNobodySeesInsideARequiredProbeIsEnough(t *testing.T) {
+	long(t)
 	const unused = `
   - {name: unused, type: idle, match: all, for: 30m, then: stop}
 `

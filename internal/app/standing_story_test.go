@@ -12,6 +12,7 @@ import (
 )
 
 func TestAFindingsRemindersComeOnceEachOverRestarts(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		p := newPost(t, "\n  channels: [{name: wx, type: chat}]\n  group: off\n")
 		p.found = []fleet.Finding{findingOn("w", fleet.Warning, fleet.CategoryHealth)}
@@ -35,6 +36,7 @@ func TestAFindingsRemindersComeOnceEachOverRestarts(t *testing.T) {
 }
 
 func TestARemindersThatWereMissedAtNightAreOneInTheMorning(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		p := newPost(t, night)
 		p.pass(12 * time.Hour) // 20:00

@@ -68,6 +68,7 @@ func TestWhatStillCostsAfterAStopIsSaid(t *testing.T) {
 }
 
 func TestAnInstanceThatCannotBeReachedIsKeptAndReportedOnce(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l := newLab(t, "release")
 		s := trained("a", 4*time.Minute, 0)
@@ -115,6 +116,7 @@ func TestWorkThatBeginsAgainCallsTheStopOff(t *testing.T) {
 }
 
 func TestAHoldAfterTheStopKeepsTheInstance(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l := newLab(t, "release")
 		l.cloud.MustAdd(trained("a", 4*time.Minute, 0))
@@ -137,6 +139,7 @@ func TestAHoldAfterTheStopKeepsTheInstance(t *testing.T) {
 }
 
 func TestAProtectionLabelAfterTheStopKeepsTheInstance(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l := newLab(t, "release", "protect:\n  labels: {curfew: keep}\n")
 		l.cloud.MustAdd(trained("a", 4*time.Minute, 0))
@@ -151,6 +154,7 @@ func TestAProtectionLabelAfterTheStopKeepsTheInstance(t *testing.T) {
 }
 
 func TestLabelsThatCannotBeReadProtect(t *testing.T) {
+	long(t)
 	inLab(t, func(t *testing.T) {
 		l := newLab(t, "stop", "protect:\n  labels: {curfew: keep}\n")
 		s := trained("a", 4*time.Minute, 0)
@@ -198,6 +202,7 @@ func TestASecondBootCanBeStoppedAgain(t *testing.T) {
 }
 
 func TestListsThatFailOrComeBackEmptyDestroyNothing(t *testing.T) {
+	long(t)
 	for _, kind := range []sim.FaultKind{sim.EmptyList, sim.ShortList, sim.HTML, sim.Truncated, sim.ServerError, sim.RateLimit, sim.LostRights, sim.Banned} {
 		t.Run(string(kind), func(t *testing.T) {
 			inLab(t, func(t *testing.T) {
