@@ -91,7 +91,7 @@ func (a *App) tellFindings(ctx context.Context, rt *runtime, findings []fleet.Fi
 	if err := a.remind(ctx, rt, last, told); err != nil {
 		return err
 	}
-	for key := range standing {
+	for _, key := range slices.Sorted(maps.Keys(standing)) {
 		if !now[key] {
 			if err := a.tellOver(ctx, rt, key); err != nil {
 				return err
