@@ -26,6 +26,7 @@ import (
 // program itself: the guard it starts, real processes, a chat, and a command in place
 // of the power-off.
 func TestEndToEndExec(t *testing.T) {
+	long(t)
 	t.Parallel()
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
 		t.Skip("a look needs /proc")

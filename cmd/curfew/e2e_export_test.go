@@ -16,6 +16,7 @@ import (
 // TestEndToEndExport runs the program with the design's policy that exports before a
 // release, against the platform's double, a real sshd and a real rclone.
 func TestEndToEndExport(t *testing.T) {
+	long(t)
 	t.Parallel()
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
 		t.Skip("the box is this machine, and a look needs /proc")

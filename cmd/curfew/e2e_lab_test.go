@@ -368,3 +368,11 @@ func (l *e2e) dump() {
 	l.t.Logf("the daemon printed:\n%s", l.said.Bytes())
 	l.t.Logf("the last command printed:\n%s", l.told.Bytes()[l.last:])
 }
+
+// long leaves a test out of a short run: it waits for a real daemon, in real time.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("long; left out with -short")
+	}
+}

@@ -27,6 +27,7 @@ import (
 // and a chat. No sshd, and no network but the chat's. A test cannot end its own
 // power cycle, so that alone is read from a folder.
 func TestEndToEndInside(t *testing.T) {
+	long(t)
 	t.Parallel()
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
 		t.Skip("a look needs /proc")

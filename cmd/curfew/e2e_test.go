@@ -26,6 +26,7 @@ import (
 // short times, against doubles of the platform and of the chat, a real sshd and
 // real processes.
 func TestEndToEnd(t *testing.T) {
+	long(t)
 	t.Parallel()
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
 		t.Skip("the box is this machine, and a look needs /proc")
