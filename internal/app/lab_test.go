@@ -357,17 +357,11 @@ func (l *lab) wantOutcomes(want ...string) {
 	}
 }
 
-// inLab runs a story in a bubble with its own clock, beside others.
+// inLab runs a story in a bubble with its own clock.
 func inLab(t *testing.T, story func(t *testing.T)) {
 	t.Helper()
-	if _, again := alongside.LoadOrStore(t, true); !again {
-		t.Parallel()
-	}
 	synctest.Test(t, story)
 }
-
-// alongside are the tests that run beside others already: some tell several stories.
-var alongside sync.Map
 
 // simulated is all that a simulated provider can do.
 type simulated interface {
