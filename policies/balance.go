@@ -19,6 +19,7 @@ const (
 	ReasonWalletKnown     fleet.Code = "policy.wallet-known"
 	ReasonWalletNoLevel   fleet.Code = "policy.wallet-no-level"
 	ReasonWalletNoMax     fleet.Code = "policy.wallet-no-max"
+	ReasonWalletNoRunway  fleet.Code = "policy.wallet-no-runway"
 	ReasonWalletToppedUp  fleet.Code = "policy.wallet-topped-up"
 	ReasonWalletSpent     fleet.Code = "policy.wallet-spent"
 	ReasonLevel           fleet.Code = "policy.level"
@@ -34,6 +35,7 @@ const (
 	ConditionWalletUnknown = "wallet-unknown"
 	ConditionNoLevel       = "no-level"
 	ConditionNoSpendMax    = "no-spend-max"
+	ConditionNoRunway      = "no-runway"
 	ConditionToppedUp      = "topped-up"
 	ConditionSpendMax      = "spend-max"
 )
@@ -107,6 +109,7 @@ type purse struct {
 	known    bool // and it is new enough
 	standing []standing
 	stop     *moneyStop   // nil: no level that stands stops anything
+	unsure   bool         // one does that nobody can tell of now: it stops nothing, and calls nothing off
 	why      fleet.Reason // what is left, or why that is not known
 }
 
@@ -137,12 +140,14 @@ func (b *Balance) purse(v *View, identity string) *purse {
 			p.standing = append(p.standing, s)
 		}
 	}
-	if at := p.furthest(); at != nil && p.known && at.Then.Stops() {
+	told := func(s standing) bool { return !p.untold(s.Level) }
+	if at := p.furthest(told); at != nil && p.known && at.Then.Stops() {
 		p.stop = &moneyStop{act: at.Then, why: p.because(at.Level)}
 		if !at.told.IsZero() {
 			p.stop.period = at.condition() + "/" + at.told.UTC().Format(time.RFC3339)
 		}
 	}
+	p.unsure = slices.ContainsFunc(p.standing, func(s standing) bool { return s.Then.Stops() && !told(s) })
 	return p
 }
 
@@ -179,6 +184,13 @@ func (l Level) severity() fleet.Severity { return cmp.Or(l.Severity, l.Then.Seve
 // applies reports whether the level is of the wallet's currency.
 func (p *purse) applies(l Level) bool { return l.Runway > 0 || in(p.last.Usable(), l.Below.Currency) }
 
+// untold reports whether nobody can tell if a level is reached: what runs has no known
+// price, and an unknown burn is not none.
+func (p *purse) untold(l Level) bool {
+	burn := p.account.Burn
+	return l.Runway > 0 && burn.Unpriced > 0 && burn.PerHour.In(p.last.Usable().Currency).Micros <= 0
+}
+
 // stands reports whether a level stands, which depends on whether it did.
 func (p *purse) stands(l Level, did bool) bool {
 	if !p.known || !p.applies(l) {
@@ -190,8 +202,8 @@ func (p *purse) stands(l Level, did bool) bool {
 	if l.Runway > 0 {
 		limit, part = p.account.Burn.PerHour.In(left.Currency).Micros, int64(time.Hour)
 		over, parts = 5, 4
-		if limit <= 0 {
-			return false // at no cost it lasts for ever
+		if limit <= 0 { // at no cost it lasts for ever
+			return did && p.untold(l)
 		}
 	}
 	begin, have := times(limit, max(int64(l.Runway), 1)), times(left.Micros, part)
@@ -202,13 +214,13 @@ func (p *purse) stands(l Level, did bool) bool {
 	return have.Cmp(begin) < 0
 }
 
-// furthest gives the standing level that does most; of two that do the same the first
-// of the deepest.
-func (p *purse) furthest() *standing {
+// furthest gives the standing level that does most, of those that count; of two that do
+// the same the first of the deepest.
+func (p *purse) furthest(counts func(standing) bool) *standing {
 	var at *standing
 	for n := range p.standing {
 		s := &p.standing[n]
-		if at == nil || !at.Then.further(s.Then) && (s.Then.further(at.Then) || s.kind() == at.kind()) {
+		if counts(*s) && (at == nil || !at.Then.further(s.Then) && (s.Then.further(at.Then) || s.kind() == at.kind())) {
 			at = s
 		}
 	}
@@ -225,7 +237,7 @@ func (p *purse) answer(s *subject) fleet.Verdict {
 		return s.gap(fleet.Because(ReasonWalletUnread, nil))
 	case !p.watched:
 		return s.keep(fleet.Because(ReasonWalletElsewhere, nil))
-	case !p.known:
+	case !p.known || p.stop == nil && p.unsure:
 		return s.gap(p.why)
 	case p.stop == nil:
 		return s.keep(p.why)

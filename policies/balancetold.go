@@ -29,11 +29,13 @@ func (p *purse) findings() []fleet.Finding {
 		f.Over = fleet.Because(ReasonLevelOver, fleet.Values{"level": fleet.Nested(s.reason())})
 		out = append(out, f)
 	}
-	return slices.Concat(out, p.abroad(), p.flows())
+	return slices.Concat(out, p.blindTo(), p.flows())
 }
 
-// abroad tells of a wallet in another currency than everything that it is compared with.
-func (p *purse) abroad() []fleet.Finding {
+// blindTo tells of a wallet in another currency than everything that it is compared with,
+// and of one of which no runway can be told, since nothing that runs has a known price:
+// an unknown burn is not none.
+func (p *purse) blindTo() []fleet.Finding {
 	if !p.known {
 		return nil
 	}
@@ -48,6 +50,11 @@ func (p *purse) abroad() []fleet.Finding {
 		f.Reason = fleet.Because(ReasonWalletNoMax, fleet.Values{"wallet": fleet.Nested(p.why), "limit": fleet.Amount(limit)})
 		out = append(out, f)
 	}
+	if slices.ContainsFunc(p.policy.Levels, p.untold) {
+		f := p.finding(ConditionNoRunway)
+		f.Reason = fleet.Because(ReasonWalletNoRunway, fleet.Values{"wallet": fleet.Nested(p.why)})
+		out = append(out, f)
+	}
 	return out
 }
 
@@ -56,7 +63,7 @@ func (p *purse) abroad() []fleet.Finding {
 // not reminded: what counts is the deeper one.
 func (p *purse) told() []standing {
 	var out []standing
-	furthest := p.furthest()
+	furthest := p.furthest(func(standing) bool { return true })
 	for n, s := range p.standing { // the deepest of a kind is its last
 		deepest := n+1 == len(p.standing) || p.standing[n+1].kind() != s.kind()
 		s.worst = deepest || s.key == furthest.key

@@ -132,6 +132,10 @@ func (a *App) readMissing(ctx context.Context, acc *account, p providers.Account
 // counts.
 const WalletEvery = 5 * time.Minute
 
+// walletAgain is the pause after a read that failed for the moment: what was read last
+// must not grow too old for that.
+const walletAgain = 2 * time.Minute
+
 // readWallet reads what the account has left. A wallet that cannot be read leaves
 // the last one: it holds back nothing.
 func (a *App) readWallet(ctx context.Context, acc *account, p providers.Account) {
@@ -142,6 +146,9 @@ func (a *App) readWallet(ctx context.Context, acc *account, p providers.Account)
 	acc.walletAt = now
 	w, err := p.Balance(ctx)
 	if err != nil {
+		if fleet.KindOf(err) == fleet.Transient {
+			acc.walletAt = now.Add(walletAgain - WalletEvery)
+		}
 		if ctx.Err() == nil {
 			a.log.Warn().Err(err).Str("account", acc.cfg.Name).Msg("wallet cannot be read, will be tried again")
 		}

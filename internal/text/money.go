@@ -43,9 +43,10 @@ func moneyTexts() entries {
 			"what is left is not known since {{.since}}, when it was {{.left}}; instances up: {{.running}}{{if .burn}}, and all there costs {{.burn}} an hour{{end}}{{if .unpriced}}, without {{.unpriced}} whose price is not known{{end}}. No level begins or ends meanwhile, and none stops anything",
 			"{{.since}} 之后余额未知，当时为 {{.left}}；有 {{.running}} 台实例开机{{if .burn}}，共每小时 {{.burn}}{{end}}{{if .unpriced}}，另有 {{.unpriced}} 项价格未知{{end}}。在此期间档位不会触发或解除，也不会因此关机",
 		},
-		"policy.wallet-known":    {"what is left in the wallet is known again", "已恢复读取余额"},
-		"policy.wallet-no-level": {"no level is in the currency of this wallet, so none applies to it: {{.wallet}}", "没有与此余额同币种的档位，因此均不适用：{{.wallet}}"},
-		"policy.wallet-no-max":   {"spend_max, {{.limit}}, is not in the currency of this wallet and does not apply to it: {{.wallet}}", "spend_max（{{.limit}}）与此余额币种不同，因此不适用：{{.wallet}}"},
+		"policy.wallet-known":     {"what is left in the wallet is known again", "已恢复读取余额"},
+		"policy.wallet-no-level":  {"no level is in the currency of this wallet, so none applies to it: {{.wallet}}", "没有与此余额同币种的档位，因此均不适用：{{.wallet}}"},
+		"policy.wallet-no-runway": {"the price of what runs is not known, so no level that says how long the wallet must last can apply; write it in prices of the account: {{.wallet}}", "运行中的实例价格未知，因此按可用时长设置的档位均不适用；请在账号的 prices 中填写价格：{{.wallet}}"},
+		"policy.wallet-no-max":    {"spend_max, {{.limit}}, is not in the currency of this wallet and does not apply to it: {{.wallet}}", "spend_max（{{.limit}}）与此余额币种不同，因此不适用：{{.wallet}}"},
 		"policy.wallet-topped-up": {
 			"the wallet was filled up {{.times}} times within 24h, by {{.rose}}, while {{.fell}} left it; what fills it up by itself hides spending from every level. {{.wallet}}",
 			"24 小时内余额增加 {{.times}} 次，共 {{.rose}}，同时支出 {{.fell}}；自动充值会使各档位看不到支出。{{.wallet}}",
