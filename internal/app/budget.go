@@ -10,7 +10,6 @@ import (
 
 	"curfew/fleet"
 	"curfew/internal/ledger"
-	"curfew/internal/store"
 	"curfew/policies"
 )
 
@@ -109,15 +108,10 @@ func (a *App) reckonBudgets(ctx context.Context, rt *runtime, budgets []policies
 	if err != nil {
 		return nil, err
 	}
-	var h ledger.History
-	if err := a.store.EachHistory(ctx, func(ref fleet.Ref, history []store.Segment) error {
-		of := pages.of(ref)
+	if err := a.eachHistory(ctx, func(h ledger.History) error {
+		of := pages.of(h.Ref)
 		if len(of) == 0 {
 			return nil
-		}
-		h.Ref, h.Segments = ref, h.Segments[:0]
-		for _, g := range history {
-			h.Segments = append(h.Segments, ledger.Segment(g))
 		}
 		charges := h.Charges(now)
 		for _, p := range of {

@@ -88,9 +88,7 @@ func (a *App) readBooks(ctx context.Context, rt *runtime) (books, error) {
 		if name, ok := rt.accountName(i.Ref.Account); ok {
 			h.Account = name
 		}
-		for _, g := range segments[i.Ref] {
-			h.Segments = append(h.Segments, ledger.Segment(g))
-		}
+		h.Segments = withHistory(nil, segments[i.Ref])
 		b.all = append(b.all, h)
 		if kept {
 			b.kept[i.Ref.Account] = append(b.kept[i.Ref.Account], h.Name)
@@ -106,6 +104,25 @@ func (a *App) readBooks(ctx context.Context, rt *runtime) (books, error) {
 		add(r.Resource.Subject(), r.GoneAt.IsZero())
 		return nil
 	})
+}
+
+// eachHistory reads the history of everything that is remembered, a thing at a time: there
+// may be much of it. What is handed over knows no more than its history, and is the next
+// one's afterwards.
+func (a *App) eachHistory(ctx context.Context, each func(h ledger.History) error) error {
+	var h ledger.History
+	return a.store.EachHistory(ctx, func(ref fleet.Ref, history []store.Segment) error {
+		h.Ref, h.Segments = ref, withHistory(h.Segments[:0], history)
+		return each(h)
+	})
+}
+
+// withHistory adds what the state keeps of a thing as the ledger reads it.
+func withHistory(to []ledger.Segment, history []store.Segment) []ledger.Segment {
+	for _, g := range history {
+		to = append(to, ledger.Segment(g))
+	}
+	return to
 }
 
 // check compares the wallet of every configured account that has one with the

@@ -76,7 +76,6 @@ func (a *App) compareBills(ctx context.Context, rt *runtime, now time.Time) ([]f
 		return nil, err
 	}
 	checkers := newBillCheckers(rt, bills, wallets, from, now, now)
-	var h ledger.History
 	named := map[fleet.Ref]string{}
 	if err := a.store.EachThing(ctx, func(t store.Thing) error {
 		named[t.Instance.Ref] = t.Instance.DisplayName()
@@ -90,11 +89,8 @@ func (a *App) compareBills(ctx context.Context, rt *runtime, now time.Time) ([]f
 	}); err != nil {
 		return nil, err
 	}
-	if err := a.store.EachHistory(ctx, func(ref fleet.Ref, history []store.Segment) error {
-		h.Ref, h.Name, h.Segments = ref, named[ref], h.Segments[:0]
-		for _, g := range history {
-			h.Segments = append(h.Segments, ledger.Segment(g))
-		}
+	if err := a.eachHistory(ctx, func(h ledger.History) error {
+		h.Name = named[h.Ref]
 		checkers.add(h)
 		return nil
 	}); err != nil {

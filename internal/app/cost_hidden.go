@@ -61,12 +61,7 @@ func (a *App) compareWallets(ctx context.Context, rt *runtime, now time.Time) ([
 		return nil, err
 	}
 	checkers := newCheckers(rt, wallets, now.Add(-hiddenDays), now, now)
-	var h ledger.History
-	if err := a.store.EachHistory(ctx, func(ref fleet.Ref, history []store.Segment) error {
-		h.Ref, h.Segments = ref, h.Segments[:0]
-		for _, g := range history {
-			h.Segments = append(h.Segments, ledger.Segment(g))
-		}
+	if err := a.eachHistory(ctx, func(h ledger.History) error {
 		checkers.add(h)
 		return nil
 	}); err != nil {

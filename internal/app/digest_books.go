@@ -52,18 +52,13 @@ func (a *App) eachEntry(ctx context.Context, rt *runtime, runs bool, each func(b
 			return err
 		}
 	}
-	var e bookEntry
-	return a.store.EachHistory(ctx, func(ref fleet.Ref, history []store.Segment) error {
-		p, ok := plates[ref]
+	return a.eachHistory(ctx, func(h ledger.History) error {
+		p, ok := plates[h.Ref]
 		if !ok {
 			return nil
 		}
-		e.Ref, e.Name, e.Account, e.Owner = ref, p.name, cmp.Or(p.account, ref.Account), p.owner
-		e.Runs, e.stops, e.Segments = ran[ref], stops[ref], e.Segments[:0]
-		for _, g := range history {
-			e.Segments = append(e.Segments, ledger.Segment(g))
-		}
-		return each(e)
+		h.Name, h.Account, h.Owner, h.Runs = p.name, cmp.Or(p.account, h.Ref.Account), p.owner, ran[h.Ref]
+		return each(bookEntry{h, stops[h.Ref]})
 	})
 }
 

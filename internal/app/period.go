@@ -88,9 +88,8 @@ func (a *App) periodUse(ctx context.Context, rt *runtime, i fleet.Instance, now 
 		return use{}, err
 	}
 	u := use{since: now, end: i.Charge.End}
-	h := ledger.History{Ref: i.Ref, Name: i.DisplayName(), Runs: runs[i.Ref]}
+	h := ledger.History{Ref: i.Ref, Name: i.DisplayName(), Runs: runs[i.Ref], Segments: withHistory(nil, history)}
 	for _, g := range history {
-		h.Segments = append(h.Segments, ledger.Segment(g))
 		if g.What == "state" && g.From.Before(u.since) {
 			u.since = g.From
 		}
