@@ -5,16 +5,41 @@ import (
 	"strings"
 )
 
+// WebURL reads a web address, of http or https; nil: it is none.
+func WebURL(s string) *url.URL {
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
+		return nil
+	}
+	return u
+}
+
+// AddressSecrets lists the parts of an address that may be what lets people post to it,
+// for a [Poster] that is to let none of them out.
+func AddressSecrets(u *url.URL) []string {
+	const short = 6 // shorter parts are words
+	var all []string
+	if password, ok := u.User.Password(); ok {
+		all = append(all, password)
+	}
+	parts := append(strings.Split(u.Path, "/"), u.RawQuery, u.EscapedPath(), u.User.Username())
+	for _, values := range u.Query() {
+		parts = append(parts, values...)
+	}
+	for _, part := range parts {
+		if len(part) >= short {
+			all = append(all, part)
+		}
+	}
+	return all
+}
+
 // Linked gives the actions that have a web address, in their order. An address that
 // could break out of a link is none.
 func Linked(actions []Action) []Action {
 	var all []Action
 	for _, a := range actions {
-		u, err := url.Parse(a.URL)
-		if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
-			continue
-		}
-		if strings.ContainsAny(a.URL, " <>()[]|\"'`\\") || a.Label == "" {
+		if WebURL(a.URL) == nil || strings.ContainsAny(a.URL, " <>()[]|\"'`\\") || a.Label == "" {
 			continue
 		}
 		all = append(all, a)

@@ -1,6 +1,7 @@
 package notify_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,5 +51,27 @@ func TestCutAbove(t *testing.T) {
 				t.Errorf("%d bytes %q, want %q", len(got), got, c.want)
 			}
 		})
+	}
+}
+
+func TestAddressSecrets(t *testing.T) {
+	for address, want := range map[string][]string{
+		"https://hooks.example/in":                           nil,
+		"https://hooks.example/in/4fTq81xz?k=a&key=9Pd2sL0v": {"4fTq81xz", "k=a&key=9Pd2sL0v", "/in/4fTq81xz", "9Pd2sL0v"},
+		"https://Tk3jd92kd@hooks.example":                    {"Tk3jd92kd"},
+		"https://ops:pw@hooks.example":                       {"pw"}, // a password is one, however short
+	} {
+		u := notify.WebURL(address)
+		if u == nil {
+			t.Fatalf("%s is no web address", address)
+		}
+		if got := notify.AddressSecrets(u); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", address, got, want)
+		}
+	}
+	for _, address := range []string{"", "hooks.example", "ftp://hooks.example", "https:///in", "https://a b/"} {
+		if notify.WebURL(address) != nil {
+			t.Errorf("%q is a web address", address)
+		}
 	}
 }

@@ -52,6 +52,12 @@ func (a Answer) RetryAfter(otherwise time.Duration) time.Duration {
 	return time.Duration(min(seconds, 3600)) * time.Second
 }
 
+// IsPage reports whether an answer is HTML, which no program gives to a post of JSON.
+func (a Answer) IsPage() bool {
+	body := bytes.ToLower(bytes.TrimSpace(bytes.TrimPrefix(a.Body, []byte("\ufeff"))))
+	return bytes.HasPrefix(body, []byte("<!doctype html")) || bytes.HasPrefix(body, []byte("<html"))
+}
+
 // Post sends payload once and gives judge's verdict on the answer. Where there is
 // no answer the verdict is to try again: the message may have arrived all the
 // same, and twice is better than not at all.

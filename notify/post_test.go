@@ -85,12 +85,12 @@ func TestPostWithoutAnAnswerIsTriedAgain(t *testing.T) {
 		"a cut connection":       {t.Context(), func(*notify.Poster) {}},
 		"a context that is over": {over, func(*notify.Poster) {}},
 		"an error that repeats the address": {t.Context(), func(p *notify.Poster) {
-			p.HTTP = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			p.HTTP = &http.Client{Transport: notifytest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 				return nil, errors.Join(errors.New("proxy refuses "+r.URL.String()), &url.Error{Op: "Post", URL: r.URL.String(), Err: io.EOF})
 			})}
 		}},
 		"an answer that breaks off": {t.Context(), func(p *notify.Poster) {
-			p.HTTP = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			p.HTTP = &http.Client{Transport: notifytest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 				return &http.Response{StatusCode: 200, Body: io.NopCloser(io.MultiReader(strings.NewReader("o"), broken{})), Request: r}, nil
 			})}
 		}},
@@ -119,10 +119,6 @@ func TestPostRefusesWhatCannotBeSent(t *testing.T) {
 	}
 	notifytest.NoSecret(t, v, postSecret)
 }
-
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 type broken struct{}
 

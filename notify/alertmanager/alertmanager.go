@@ -11,7 +11,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -47,13 +46,13 @@ func open(o notify.Options) (notify.Channel, error) {
 		return nil, fmt.Errorf("channel %s: alertmanager: %s", o.Name, what)
 	}
 	mode, address, user, password := o.Settings["mode"], o.Settings["url"], o.Settings["user"], o.Credential["password"]
-	u, err := url.Parse(address)
+	u := notify.WebURL(address)
 	switch {
 	case mode != "" && mode != modeAlerts && mode != modeWebhook:
 		return fail(fmt.Sprintf("mode %q is not known; write %s or %s", mode, modeAlerts, modeWebhook))
 	case address == "":
 		return fail("no url; give url: and the address of the Alertmanager, like " + addressLike)
-	case err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http"):
+	case u == nil:
 		return fail("url is not a web address; give one like " + addressLike)
 	case u.User != nil:
 		return fail("url holds a user; give user: and password: {env: NAME} instead")
@@ -75,7 +74,7 @@ func open(o notify.Options) (notify.Channel, error) {
 	c := channel{name: o.Name, now: o.Now, post: notify.Poster{HTTP: o.HTTP, URL: u.JoinPath(apiPath).String(), Header: http.Header{"User-Agent": {"curfew"}}}}
 	if c.webhook = mode == modeWebhook; c.webhook {
 		c.post.URL = u.String()
-		c.post.Secrets = append(c.post.Secrets, secretsOf(u)...)
+		c.post.Secrets = append(c.post.Secrets, notify.AddressSecrets(u)...)
 	}
 	if user != "" {
 		pair := base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
@@ -83,22 +82,6 @@ func open(o notify.Options) (notify.Channel, error) {
 		c.post.Secrets = append(c.post.Secrets, password, pair)
 	}
 	return c, nil
-}
-
-// secretsOf lists the parts of a receiver's address that may let people post to it.
-func secretsOf(u *url.URL) []string {
-	const short = 6 // shorter parts are words
-	parts := append(strings.Split(u.Path, "/"), u.RawQuery, u.EscapedPath())
-	for _, values := range u.Query() {
-		parts = append(parts, values...)
-	}
-	var all []string
-	for _, part := range parts {
-		if len(part) >= short {
-			all = append(all, part)
-		}
-	}
-	return all
 }
 
 type channel struct {

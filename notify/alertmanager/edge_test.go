@@ -2,15 +2,10 @@ package alertmanager_test
 
 import (
 	"context"
-	"errors"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -26,6 +21,7 @@ func TestAnswers(t *testing.T) {
 	both := []notifytest.Case{
 		{Name: "200 and nothing is success", Reply: reply(200, ""), Want: notify.Verdict{Kind: notify.VerdictOK, Code: "http 200"}},
 		{Name: "a page is unknown", Reply: reply(200, "<!DOCTYPE html>"), Want: notify.Verdict{Code: "http 200"}},
+		{Name: "a page behind a mark of its encoding is unknown", Reply: reply(200, "\ufeff\n<HTML>"), Want: notify.Verdict{Code: "http 200"}},
 		{Name: "400 is a bad message", Reply: reply(400, `"start time must be before end time"`), Want: notify.Verdict{Kind: notify.VerdictBadMessage, Code: "http 400"}},
 		{Name: "413 is a bad message", Reply: reply(413, ""), Want: notify.Verdict{Kind: notify.VerdictBadMessage, Code: "http 413"}},
 		{Name: "422 is a bad message", Reply: reply(422, `{"code":602,"message":"labels in body is required"}`), Want: notify.Verdict{Kind: notify.VerdictBadMessage, Code: "http 422"}},
@@ -54,42 +50,23 @@ func TestAnswers(t *testing.T) {
 }
 
 func TestUnreachable(t *testing.T) {
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
-	gossip := options("webhook", "https://dt.example/hook/aSecretThatIsNone?t=anotherSecretThatIsNone")
-	gossip.HTTP = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-		return nil, errors.Join(errors.New("proxy said no to "+r.URL.RequestURI()), &url.Error{Op: "Post", URL: r.URL.String(), Err: io.EOF})
-	})}
-	for name, o := range map[string]notify.Options{"nobody listens": options("", gone.URL), "a proxy that gossips": gossip} {
-		t.Run(name, func(t *testing.T) {
-			v := open(t, o).Send(t.Context(), told(t, text.English, act(notify.EventPending, fleet.Warning, 0)))
-			if v.Kind != notify.VerdictRetry || v.Detail == "" {
-				t.Errorf("verdict %+v", v)
-			}
-			notifytest.NoSecret(t, v, password, pair, "anotherSecretThatIsNone")
+	m := told(t, text.English, act(notify.EventPending, fleet.Warning, 0))
+	for mode, address := range map[string]string{"alerts": "http://am.example", "webhook": "https://dt.example/hook/aSecretThatIsNone?t=anotherSecretThatIsNone"} {
+		t.Run(mode, func(t *testing.T) {
+			notifytest.Unreachable(t, func(t testing.TB, base string, c *http.Client) notify.Channel {
+				o := options(mode, base)
+				o.HTTP = c
+				return open(t, o)
+			}, address, m, password, pair, "anotherSecretThatIsNone")
 		})
 	}
 }
 
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
 func TestNothingIsTooLongOrRefused(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		mode := rapid.SampledFrom([]string{"alerts", "webhook"}).Draw(t, "mode")
-		o := options(mode, "http://am.example")
-		o.HTTP = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-			into := expect(mode).Body()
-			body, err := io.ReadAll(r.Body)
-			if err == nil {
-				err = errors.Join(notifytest.Strict(body, into), expect(mode).Check(into))
-			}
-			if err != nil || !utf8.Valid(body) {
-				t.Errorf("%v, valid %v", err, utf8.Valid(body))
-			}
-			return &http.Response{StatusCode: 200, Body: http.NoBody, Request: r}, nil
-		})}
+		o := options(mode, map[string]string{"alerts": "http://am.example", "webhook": "http://am.example/hook"}[mode])
+		o.HTTP = notifytest.Takes(t, expect(mode), notifytest.Reply{})
 		c, err := alertmanager.Kind().Open(o)
 		if err != nil {
 			t.Fatal(err)
@@ -114,10 +91,7 @@ func TestOpenRefuses(t *testing.T) {
 	with := func(key, value string) func(*notify.Options) {
 		return func(o *notify.Options) { o.Settings[key] = value }
 	}
-	for name, c := range map[string]struct {
-		change func(*notify.Options)
-		want   string
-	}{
+	notifytest.Refuses(t, alertmanager.Kind(), func() notify.Options { return options("", "http://am.example/prefix/") }, []string{password, pair}, map[string]notifytest.Refusal{
 		"an unknown mode":          {with("mode", "push"), "write alerts or webhook"},
 		"no url":                   {with("url", ""), "no url; give url:"},
 		"a host alone":             {with("url", "127.0.0.1:9093"), "not a web address"},
@@ -130,24 +104,7 @@ func TestOpenRefuses(t *testing.T) {
 		"no client":                {func(o *notify.Options) { o.HTTP = nil }, "no HTTP client"},
 		"no clock":                 {func(o *notify.Options) { o.Now = nil }, "no clock"},
 		"a fragment of a receiver": {func(o *notify.Options) { o.Settings["mode"], o.Settings["url"] = "webhook", "http://x.example/#a" }, "has a ? or #"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := options("", "http://am.example/prefix/")
-			c.change(&o)
-			_, err := alertmanager.Kind().Open(o)
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "channel am") {
-				t.Errorf("error %v, want %q", err, c.want)
-			}
-			notifytest.NoSecret(t, err, password, pair)
-		})
-	}
+	})
 	anonymous := notify.Options{Name: "am", HTTP: notifytest.Client(), Now: fixed, Settings: map[string]string{"url": "http://127.0.0.1:9093"}}
-	for name, o := range map[string]notify.Options{
-		"with a user": options("alerts", "http://am.example"), "with nobody": anonymous,
-		"a receiver with a query": options("webhook", "https://dt.example/api/send?x=y"),
-	} {
-		if _, err := alertmanager.Kind().Open(o); err != nil {
-			t.Errorf("refuses what is right, %s: %v", name, err)
-		}
-	}
+	notifytest.Opens(t, alertmanager.Kind(), options("alerts", "http://am.example"), anonymous, options("webhook", "https://dt.example/api/send?x=y"))
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"curfew/notify"
@@ -43,8 +42,8 @@ func judge(a notify.Answer) notify.Verdict {
 // Alertmanager does: 2xx is taken, but for a page, which something else gave. Unlike
 // an Alertmanager, it is tried again after a 429.
 func judgeWebhook(a notify.Answer) notify.Verdict {
-	if a.Status/100 == 2 {
-		a.Status, a.Body = http.StatusOK, page(a.Body)
+	if a.Status/100 == 2 && !a.IsPage() {
+		a.Status, a.Body = http.StatusOK, nil
 	}
 	v := judge(a)
 	switch {
@@ -54,13 +53,4 @@ func judgeWebhook(a notify.Answer) notify.Verdict {
 		v.Detail = "the answer is not a receiver's; is something between here and it?"
 	}
 	return v
-}
-
-// page gives the answer where it is HTML, and nothing else.
-func page(body []byte) []byte {
-	start := strings.ToLower(string(bytes.TrimSpace(body)))
-	if strings.HasPrefix(start, "<!doctype html") || strings.HasPrefix(start, "<html") {
-		return body
-	}
-	return nil
 }

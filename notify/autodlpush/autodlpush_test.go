@@ -5,10 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -117,42 +114,12 @@ func TestAnswers(t *testing.T) {
 }
 
 func TestUnreachable(t *testing.T) {
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
-	refuses := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-		return nil, errors.Join(errors.New("proxy said no to "+r.Header.Get("Authorization")), &url.Error{Op: "Post", URL: r.URL.String(), Err: io.EOF})
-	})}
-	for name, c := range map[string]notify.Channel{
-		"nobody listens":       open(t, gone.URL, notifytest.Client()),
-		"a proxy that gossips": open(t, "https://www.autodl.com", refuses),
-	} {
-		t.Run(name, func(t *testing.T) {
-			v := c.Send(t.Context(), message())
-			if v.Kind != notify.VerdictRetry || v.Detail == "" {
-				t.Errorf("verdict %+v", v)
-			}
-			notifytest.NoSecret(t, v, token)
-		})
-	}
+	notifytest.Unreachable(t, open, autodlpush.Kind().DefaultURL, message(), token)
 }
-
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestNoMessageIsTooLong(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-			var p payload
-			body, err := io.ReadAll(r.Body)
-			if err == nil {
-				err = errors.Join(notifytest.Strict(body, &p), p.check())
-			}
-			if err != nil {
-				t.Errorf("%v", err)
-			}
-			return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(`{"code":"Success"}`)), Request: r}, nil
-		})}
+		client := notifytest.Takes(t, expect(), notifytest.Reply{Body: `{"code":"Success"}`})
 		c, err := autodlpush.Kind().Open(notify.Options{
 			BaseURL: autodlpush.Kind().DefaultURL, Credential: map[string]string{"token": token}, HTTP: client,
 		})
@@ -171,16 +138,15 @@ func TestNoMessageIsTooLong(t *testing.T) {
 }
 
 func TestOpenRefuses(t *testing.T) {
-	good := notify.Options{
-		Name: "me", BaseURL: "https://www.autodl.com", HTTP: notifytest.Client(), Credential: map[string]string{"token": token},
+	good := func() notify.Options {
+		return notify.Options{
+			Name: "me", BaseURL: "https://www.autodl.com", HTTP: notifytest.Client(), Credential: map[string]string{"token": token},
+		}
 	}
 	with := func(secret string) func(*notify.Options) {
 		return func(o *notify.Options) { o.Credential = map[string]string{"token": secret} }
 	}
-	for name, c := range map[string]struct {
-		change func(*notify.Options)
-		want   string
-	}{
+	notifytest.Refuses(t, autodlpush.Kind(), good, []string{token}, map[string]notifytest.Refusal{
 		"no token":                {with(""), "no token; give token: {env: NAME}"},
 		"a header instead":        {with("Bearer " + token), "give only the developer token itself"},
 		"a token with a line end": {with(token + "\n"), "without spaces"},
@@ -191,20 +157,7 @@ func TestOpenRefuses(t *testing.T) {
 		"a broken address":        {func(o *notify.Options) { o.BaseURL = "https://%zz" }, "base_url is not a web address"},
 		"another kind of address": {func(o *notify.Options) { o.BaseURL = "ftp://www.autodl.com" }, "base_url is not a web address"},
 		"no client":               {func(o *notify.Options) { o.HTTP = nil }, "no HTTP client"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := good
-			c.change(&o)
-			_, err := autodlpush.Kind().Open(o)
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "channel me") {
-				t.Errorf("error %v, want %q", err, c.want)
-			}
-			notifytest.NoSecret(t, err, token)
-		})
-	}
-	if _, err := autodlpush.Kind().Open(good); err != nil {
-		t.Errorf("refuses what is right: %v", err)
-	}
+	})
 }
 
 // Every notice in both languages, as it is posted.

@@ -1,20 +1,14 @@
 package autodlpush_test
 
 import (
-	"fmt"
 	"io"
 	"net/http"
-	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"curfew/fleet"
-	"curfew/internal/text"
-	"curfew/notify"
 	"curfew/notify/autodlpush"
 	"curfew/notify/notifytest"
 )
@@ -58,44 +52,11 @@ func (s *service) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func TestAStormArrivesOnceAndNeverOverTheLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const notices = 120
-		double, outbox := &service{t: t}, notifytest.NewOutbox(t)
-		words, err := text.New(text.Chinese, time.UTC)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range notices {
-			severity := fleet.Warning
-			if i%3 == 0 {
-				severity = fleet.Critical // may use what is kept back
-			}
-			outbox.Add(notify.Delivery{Channel: "me", Notice: notify.Notice{
-				Event: notify.EventFinding, Severity: severity, Category: fleet.CategoryHealth,
-				Reason: fleet.Because("storm", fleet.Values{"n": fleet.Text(fmt.Sprintf("(%d)", i))}),
-			}})
-		}
-		sender := notify.NewSender(notify.SenderOptions{
-			Outbox: outbox, Now: time.Now, Logger: zerolog.New(io.Discard),
-			Channels: map[string]notify.OpenChannel{"me": {
-				Channel: open(t, autodlpush.Kind().DefaultURL, &http.Client{Transport: double}), Kind: autodlpush.Kind(), Renderer: words,
-			}},
-		})
-		for outbox.Left() > 0 {
-			next, err := sender.Flush(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !next.IsZero() {
-				time.Sleep(time.Until(next))
-			}
-		}
-		arrived := map[string]bool{}
-		number := regexp.MustCompile(`\(\d+\)`)
-		for _, said := range double.said {
-			arrived[number.FindString(said)] = true
-		}
-		if len(arrived) != notices || len(double.said) != notices {
-			t.Errorf("%d messages, %d different ones; want %d", len(double.said), len(arrived), notices)
-		}
+		double := &service{t: t}
+		c := open(t, autodlpush.Kind().DefaultURL, &http.Client{Transport: double})
+		// What is critical may use what is kept back.
+		s := notifytest.NewStorm(t, autodlpush.Kind(), c, 120, fleet.Critical, fleet.Warning, fleet.Warning)
+		s.Pass()
+		s.Once(double.said, 0)
 	})
 }

@@ -11,7 +11,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"regexp"
 	"strings"
 
@@ -56,8 +55,8 @@ func open(o notify.Options) (notify.Channel, error) {
 	case o.HTTP == nil:
 		return fail("no HTTP client")
 	}
-	base, err := url.Parse(o.BaseURL)
-	if err != nil || base.Host == "" || (base.Scheme != "https" && base.Scheme != "http") {
+	base := notify.WebURL(o.BaseURL)
+	if base == nil {
 		return fail("base_url is not a web address; give one like " + Kind().DefaultURL)
 	}
 	return channel{key, notify.Poster{HTTP: o.HTTP, URL: base.JoinPath("push").String(), Secrets: []string{key}}}, nil

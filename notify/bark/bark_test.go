@@ -6,11 +6,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -222,42 +219,12 @@ func TestAnswers(t *testing.T) {
 }
 
 func TestUnreachable(t *testing.T) {
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
-	refuses := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-		return nil, errors.Join(errors.New("proxy said no to "+key), &url.Error{Op: "Post", URL: r.URL.String(), Err: io.EOF})
-	})}
-	for name, c := range map[string]notify.Channel{
-		"nobody listens":       open(t, gone.URL, notifytest.Client()),
-		"a proxy that gossips": open(t, "https://api.day.app", refuses),
-	} {
-		t.Run(name, func(t *testing.T) {
-			v := c.Send(t.Context(), message())
-			if v.Kind != notify.VerdictRetry || v.Detail == "" || v.Ref != "" {
-				t.Errorf("verdict %+v", v)
-			}
-			notifytest.NoSecret(t, v, key)
-		})
-	}
+	notifytest.Unreachable(t, open, bark.Kind().DefaultURL, message(), key)
 }
-
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestNoMessageIsTooLong(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-			var p payload
-			body, err := io.ReadAll(r.Body)
-			if err == nil {
-				err = errors.Join(notifytest.Strict(body, &p), p.check())
-			}
-			if err != nil {
-				t.Errorf("%v", err)
-			}
-			return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(taken)), Request: r}, nil
-		})}
+		client := notifytest.Takes(t, expect(), notifytest.Reply{Body: taken})
 		c, err := bark.Kind().Open(notify.Options{BaseURL: bark.Kind().DefaultURL, Credential: map[string]string{"key": key}, HTTP: client})
 		if err != nil {
 			t.Fatal(err)

@@ -63,8 +63,8 @@ func open(o notify.Options) (notify.Channel, error) {
 	case o.Now == nil:
 		return fail("no clock")
 	}
-	base, err := url.Parse(o.BaseURL)
-	if err != nil || base.Host == "" || (base.Scheme != "https" && base.Scheme != "http") {
+	base := notify.WebURL(o.BaseURL)
+	if base == nil {
 		return fail("base_url is not a web address; give one like " + Kind().DefaultURL)
 	}
 	return &channel{

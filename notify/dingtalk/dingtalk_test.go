@@ -1,13 +1,8 @@
 package dingtalk_test
 
 import (
-	"context"
-	"errors"
 	"flag"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -105,19 +100,10 @@ func TestTold(t *testing.T) { notifytest.Payloads(t, *update, "json", posted) }
 func posted(t *testing.T, m notify.Message) string {
 	t.Helper()
 	robot := dingtalktest.New(token, secret, clock, t.Errorf)
-	var body []byte
-	client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-		var err error
-		if body, err = io.ReadAll(r.Body); err != nil {
-			return nil, err
-		}
-		r.Body = io.NopCloser(strings.NewReader(string(body)))
-		return robot.RoundTrip(r)
-	})}
-	if v := open(t, options(dingtalk.Kind().DefaultURL, client)).Send(t.Context(), m); v.Kind != notify.VerdictOK {
+	if v := open(t, options(dingtalk.Kind().DefaultURL, &http.Client{Transport: robot})).Send(t.Context(), m); v.Kind != notify.VerdictOK {
 		t.Errorf("verdict %+v", v)
 	}
-	return string(body)
+	return string(robot.Bodies()[0])
 }
 
 func TestCards(t *testing.T) {
@@ -220,45 +206,15 @@ func TestEachAttemptIsSignedAnew(t *testing.T) {
 }
 
 func TestUnreachable(t *testing.T) {
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
-	gossip := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-		return nil, errors.Join(errors.New("proxy said no to "+r.URL.String()+" "+r.URL.Query().Get("sign")),
-			&url.Error{Op: "Post", URL: r.URL.String(), Err: io.EOF})
-	})}
-	cancelled, cancel := context.WithCancel(t.Context())
-	cancel()
-	for name, c := range map[string]struct {
-		ctx     context.Context
-		channel notify.Channel
-	}{
-		"nobody listens":       {t.Context(), open(t, options(gone.URL, notifytest.Client()))},
-		"the context is over":  {cancelled, open(t, options(gone.URL, notifytest.Client()))},
-		"a proxy that gossips": {t.Context(), open(t, options(dingtalk.Kind().DefaultURL, gossip))},
-	} {
-		t.Run(name, func(t *testing.T) {
-			v := c.channel.Send(c.ctx, chinese())
-			if v.Kind != notify.VerdictRetry || v.Detail == "" {
-				t.Errorf("verdict %+v", v)
-			}
-			notifytest.NoSecret(t, v, token, secret, signed)
-		})
-	}
+	notifytest.Unreachable(t, func(t testing.TB, base string, c *http.Client) notify.Channel { return open(t, options(base, c)) }, dingtalk.Kind().DefaultURL, chinese(), token, secret, signed)
 }
 
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
 func TestOpenRefuses(t *testing.T) {
-	good := options(dingtalk.Kind().DefaultURL, notifytest.Client())
+	good := func() notify.Options { return options(dingtalk.Kind().DefaultURL, notifytest.Client()) }
 	given := func(token, secret string) func(*notify.Options) {
 		return func(o *notify.Options) { o.Credential = map[string]string{"token": token, "secret": secret} }
 	}
-	for name, c := range map[string]struct {
-		change func(*notify.Options)
-		want   string
-	}{
+	notifytest.Refuses(t, dingtalk.Kind(), good, []string{token, secret}, map[string]notifytest.Refusal{
 		"no token":                 {given("", secret), "no token; give token: {env: NAME}"},
 		"the whole address":        {given("https://oapi.dingtalk.com/robot/send?access_token="+token, secret), "only what follows access_token="},
 		"its end":                  {given("access_token="+token, secret), "only what follows access_token="},
@@ -270,18 +226,5 @@ func TestOpenRefuses(t *testing.T) {
 		"a broken address":         {func(o *notify.Options) { o.BaseURL = "https://%zz" }, "base_url is not a web address"},
 		"no client":                {func(o *notify.Options) { o.HTTP = nil }, "no HTTP client"},
 		"no clock":                 {func(o *notify.Options) { o.Now = nil }, "no clock"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := good
-			c.change(&o)
-			_, err := dingtalk.Kind().Open(o)
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "channel ding") {
-				t.Errorf("error %v, want %q", err, c.want)
-			}
-			notifytest.NoSecret(t, err, token, secret)
-		})
-	}
-	if _, err := dingtalk.Kind().Open(good); err != nil {
-		t.Errorf("refuses what is right: %v", err)
-	}
+	})
 }

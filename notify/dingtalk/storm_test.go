@@ -1,69 +1,33 @@
 package dingtalk_test
 
 import (
-	"fmt"
-	"io"
 	"net/http"
-	"regexp"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"curfew/fleet"
-	"curfew/internal/text"
-	"curfew/notify"
 	"curfew/notify/dingtalk"
 	"curfew/notify/dingtalk/dingtalktest"
 	"curfew/notify/notifytest"
 )
 
-// storm puts so many notices into an outbox and sends them, in simulated time, until
-// all are told or given up. It gives the robot and how long it took.
+// storm sends so many notices, in simulated time, until all are told or given up. It
+// gives the robot and how long it took.
 func storm(t *testing.T, notices int, answers ...dingtalktest.Answer) (*dingtalktest.Robot, time.Duration) {
 	t.Helper()
-	r, err := text.New(text.Chinese, time.UTC)
-	if err != nil {
-		t.Fatal(err)
-	}
-	robot, outbox := dingtalktest.New(token, secret, time.Now, t.Errorf), notifytest.NewOutbox(t)
+	robot := dingtalktest.New(token, secret, time.Now, t.Errorf)
 	robot.Answer(answers...)
 	o := options(dingtalk.Kind().DefaultURL, &http.Client{Transport: robot})
 	o.Now = time.Now
-	sender := notify.NewSender(notify.SenderOptions{
-		Outbox: outbox, Now: time.Now, Logger: zerolog.New(io.Discard),
-		Channels: map[string]notify.OpenChannel{"ding": {Channel: open(t, o), Kind: dingtalk.Kind(), Renderer: r}},
-	})
-	for i := range notices {
-		outbox.Add(notify.Delivery{Channel: "ding", Notice: notify.Notice{
-			Event: notify.EventFinding, Severity: fleet.Critical, Category: fleet.CategoryHealth,
-			Reason: fleet.Because("storm", fleet.Values{"n": fleet.Text(fmt.Sprintf("(%d)", i))}),
-		}})
-	}
-	began := time.Now()
-	for outbox.Left() > 0 {
-		next, err := sender.Flush(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if wait := time.Until(next); !next.IsZero() && wait > 0 {
-			time.Sleep(wait)
-		}
-	}
-	times := map[string]int{}
+	s := notifytest.NewStorm(t, dingtalk.Kind(), open(t, o), notices, fleet.Critical)
+	took := s.Pass()
+	var said []string
 	for _, m := range robot.Messages() {
-		times[regexp.MustCompile(`storm n=\((\d+)\)`).FindString(m.Text)]++
+		said = append(said, m.Text)
 	}
-	for n, k := range times {
-		if k != 1 || n == "" {
-			t.Errorf("%q arrived %d times", n, k)
-		}
-	}
-	if len(times) != notices {
-		t.Errorf("%d of %d notices arrived", len(times), notices)
-	}
-	return robot, time.Since(began)
+	s.Once(said, 0)
+	return robot, took
 }
 
 func TestAStormStaysBelowTheMinuteAndTheMonth(t *testing.T) {

@@ -63,8 +63,8 @@ func open(o notify.Options) (notify.Channel, error) {
 	}
 	to := *u
 	if o.BaseURL != "" {
-		base, err := url.Parse(o.BaseURL)
-		if err != nil || base.Host == "" || (base.Scheme != "https" && base.Scheme != "http") {
+		base := notify.WebURL(o.BaseURL)
+		if base == nil {
 			return fail("base_url is not a web address; leave it out, or give the one that stands in for https://discord.com")
 		}
 		to = *base.JoinPath(u.Path)

@@ -4,9 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"slices"
@@ -187,45 +185,19 @@ func TestAnswers(t *testing.T) {
 }
 
 func TestUnreachable(t *testing.T) {
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
-	refuses := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-		return nil, errors.Join(errors.New("proxy said no to "+r.URL.String()+" at "+r.URL.Path), &url.Error{Op: "Post", URL: r.URL.String(), Err: io.EOF})
-	})}
-	for name, c := range map[string]notify.Channel{
-		"nobody listens":       open(t, gone.URL, notifytest.Client()),
-		"a proxy that gossips": open(t, "", refuses),
-	} {
-		t.Run(name, func(t *testing.T) {
-			v := c.Send(t.Context(), message())
-			if v.Kind != notify.VerdictRetry || v.Detail == "" {
-				t.Errorf("verdict %+v", v)
-			}
-			notifytest.NoSecret(t, v, secrets()...)
-		})
-	}
+	notifytest.Unreachable(t, open, "", message(), secrets()...)
 }
-
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestNoMessageIsTooLongForDiscord(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-			var p payload
-			body, err := io.ReadAll(r.Body)
-			if err == nil {
-				err = errors.Join(notifytest.Strict(body, &p), p.check())
-			}
-			if err != nil {
-				t.Errorf("%v", err)
-			}
+		to := expect()
+		to.Whole = func(r *http.Request, _ []byte) error {
 			if r.URL.String() != webhook+"?wait=true" {
-				t.Errorf("posts to %s", r.URL)
+				return fmt.Errorf("posts to %s", r.URL)
 			}
-			return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(taken)), Request: r}, nil
-		})}
+			return nil
+		}
+		client := notifytest.Takes(t, to, notifytest.Reply{Body: taken})
 		runes := rapid.StringOfN(rapid.SampledFrom([]rune("a训🙂<@1>&\n` *[](")), 0, 100, -1)
 		long := func(name string) string {
 			return strings.Repeat(runes.Draw(t, name), rapid.IntRange(1, 400).Draw(t, name+" times"))
@@ -242,14 +214,13 @@ func TestNoMessageIsTooLongForDiscord(t *testing.T) {
 }
 
 func TestOpenRefuses(t *testing.T) {
-	good := notify.Options{Name: "lab", HTTP: notifytest.Client(), Credential: map[string]string{"webhook": webhook}}
+	good := func() notify.Options {
+		return notify.Options{Name: "lab", HTTP: notifytest.Client(), Credential: map[string]string{"webhook": webhook}}
+	}
 	with := func(w string) func(*notify.Options) {
 		return func(o *notify.Options) { o.Credential = map[string]string{"webhook": w} }
 	}
-	for name, c := range map[string]struct {
-		change func(*notify.Options)
-		want   string
-	}{
+	notifytest.Refuses(t, discord.Kind(), good, secrets(), map[string]notifytest.Refusal{
 		"no webhook":                 {with(""), "no webhook; give webhook: {env: NAME}"},
 		"a bot's token":              {with("aSecret-That_IsNone"), "whole address"},
 		"an address without TLS":     {with("http://discord.com" + path), "not an https address"},
@@ -259,23 +230,11 @@ func TestOpenRefuses(t *testing.T) {
 		"a line end":                 {with(webhook + "\n"), "not an https address"},
 		"a base that is no address":  {func(o *notify.Options) { o.BaseURL = "127.0.0.1:9" }, "base_url is not a web address"},
 		"no client":                  {func(o *notify.Options) { o.HTTP = nil }, "no HTTP client"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := good
-			c.change(&o)
-			_, err := discord.Kind().Open(o)
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "channel lab") {
-				t.Errorf("error %v, want %q", err, c.want)
-			}
-			notifytest.NoSecret(t, err, secrets()...)
-		})
-	}
-	for _, w := range []string{webhook, "https://discordapp.com" + path, "https://ptb.discord.com/api/v10/webhooks/1/a"} {
-		o := good
+	})
+	for _, w := range []string{"https://discordapp.com" + path, "https://ptb.discord.com/api/v10/webhooks/1/a"} {
+		o := good()
 		with(w)(&o)
-		if _, err := discord.Kind().Open(o); err != nil {
-			t.Errorf("refuses what is right: %v", err)
-		}
+		notifytest.Opens(t, discord.Kind(), o)
 	}
 }
 

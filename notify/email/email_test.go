@@ -199,10 +199,7 @@ func TestOpenRefuses(t *testing.T) {
 	with := func(key, value string) func(*notify.Options) {
 		return func(o *notify.Options) { o.Settings[key] = value }
 	}
-	for name, c := range map[string]struct {
-		change func(*notify.Options)
-		want   string
-	}{
+	notifytest.Refuses(t, email.Kind(), func() notify.Options { return options(465, "") }, secrets(), map[string]notifytest.Refusal{
 		"no host":                 {with("host", ""), "no host; give host:"},
 		"an address as host":      {with("host", "smtps://smtp.qq.com"), "give it alone"},
 		"a host with a port":      {with("host", "smtp.qq.com:465"), "give it alone"},
@@ -219,19 +216,8 @@ func TestOpenRefuses(t *testing.T) {
 		"a crowd":                 {with("to", strings.TrimSuffix(strings.Repeat("a@example.org,", 51), ",")), "50 is the most"},
 		"a base_url":              {func(o *notify.Options) { o.BaseURL = "https://x.example" }, "give host: and port:"},
 		"no clock":                {func(o *notify.Options) { o.Now = nil }, "no clock"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := options(465, "")
-			c.change(&o)
-			_, err := email.Kind().Open(o)
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "channel mail") {
-				t.Errorf("error %v, want %q", err, c.want)
-			}
-			notifytest.NoSecret(t, err, secrets()...)
-		})
-	}
+	})
 	for name, change := range map[string]func(*notify.Options){
-		"as it is":              func(*notify.Options) {},
 		"without a port":        with("port", ""),
 		"587":                   with("port", "587"),
 		"another implicit port": func(o *notify.Options) { o.Settings["port"], o.Settings["tls"] = "2465", "implicit" },

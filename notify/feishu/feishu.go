@@ -18,7 +18,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -64,8 +63,8 @@ func open(o notify.Options) (notify.Channel, error) {
 	case o.Now == nil:
 		return fail("no clock")
 	}
-	base, err := url.Parse(o.BaseURL)
-	if err != nil || base.Host == "" || (base.Scheme != "https" && base.Scheme != "http") {
+	base := notify.WebURL(o.BaseURL)
+	if base == nil {
 		return fail("base_url is not a web address; give one like " + Kind().DefaultURL + ", or " + larkURL + " for Lark")
 	}
 	return &channel{http: o.HTTP, url: base.JoinPath(hookPath, token).String(), token: token, secret: secret, now: o.Now}, nil

@@ -1,13 +1,9 @@
 package feishu_test
 
 import (
-	"context"
-	"errors"
 	"flag"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -112,19 +108,10 @@ func TestTold(t *testing.T) { notifytest.Payloads(t, *update, "json", posted) }
 func posted(t *testing.T, m notify.Message) string {
 	t.Helper()
 	bot := feishutest.New(token, secret, clock, t.Errorf)
-	var body []byte
-	client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-		var err error
-		if body, err = io.ReadAll(r.Body); err != nil {
-			return nil, err
-		}
-		r.Body = io.NopCloser(strings.NewReader(string(body)))
-		return bot.RoundTrip(r)
-	})}
-	if v := open(t, options(feishu.Kind().DefaultURL, client)).Send(t.Context(), m); v.Kind != notify.VerdictOK {
+	if v := open(t, options(feishu.Kind().DefaultURL, &http.Client{Transport: bot})).Send(t.Context(), m); v.Kind != notify.VerdictOK {
 		t.Errorf("verdict %+v", v)
 	}
-	return string(body)
+	return string(bot.Bodies()[0])
 }
 
 func TestCards(t *testing.T) {
@@ -182,7 +169,7 @@ func TestEachAttemptIsSignedAnew(t *testing.T) {
 
 func TestLarkIsAnotherAddress(t *testing.T) {
 	var got string
-	client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+	client := &http.Client{Transport: notifytest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		got = r.URL.String()
 		return nil, io.EOF
 	})}
@@ -199,46 +186,15 @@ func TestLarkIsAnotherAddress(t *testing.T) {
 }
 
 func TestUnreachable(t *testing.T) {
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
-	gossip := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-		body, err := io.ReadAll(r.Body)
-		return nil, errors.Join(err, errors.New("proxy said no to "+r.URL.Path+" "+string(body)),
-			&url.Error{Op: "Post", URL: r.URL.String(), Err: io.EOF})
-	})}
-	cancelled, cancel := context.WithCancel(t.Context())
-	cancel()
-	for name, c := range map[string]struct {
-		ctx     context.Context
-		channel notify.Channel
-	}{
-		"nobody listens":       {t.Context(), open(t, options(gone.URL, notifytest.Client()))},
-		"the context is over":  {cancelled, open(t, options(gone.URL, notifytest.Client()))},
-		"a proxy that gossips": {t.Context(), open(t, options(feishu.Kind().DefaultURL, gossip))},
-	} {
-		t.Run(name, func(t *testing.T) {
-			v := c.channel.Send(c.ctx, chinese())
-			if v.Kind != notify.VerdictRetry || v.Detail == "" {
-				t.Errorf("verdict %+v", v)
-			}
-			notifytest.NoSecret(t, v, token, secret, signed)
-		})
-	}
+	notifytest.Unreachable(t, func(t testing.TB, base string, c *http.Client) notify.Channel { return open(t, options(base, c)) }, feishu.Kind().DefaultURL, chinese(), token, secret, signed)
 }
 
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
 func TestOpenRefuses(t *testing.T) {
-	good := options(feishu.Kind().DefaultURL, notifytest.Client())
+	good := func() notify.Options { return options(feishu.Kind().DefaultURL, notifytest.Client()) }
 	given := func(token, secret string) func(*notify.Options) {
 		return func(o *notify.Options) { o.Credential = map[string]string{"token": token, "secret": secret} }
 	}
-	for name, c := range map[string]struct {
-		change func(*notify.Options)
-		want   string
-	}{
+	notifytest.Refuses(t, feishu.Kind(), good, []string{token, secret}, map[string]notifytest.Refusal{
 		"no token":                 {given("", secret), "no token; give token: {env: NAME}"},
 		"the whole address":        {given("https://open.feishu.cn/open-apis/bot/v2/hook/"+token, secret), "only what follows /hook/"},
 		"that of Lark":             {given("https://open.larksuite.com/open-apis/bot/v2/hook/"+token, secret), "base_url: https://open.larksuite.com"},
@@ -250,18 +206,5 @@ func TestOpenRefuses(t *testing.T) {
 		"a broken address":         {func(o *notify.Options) { o.BaseURL = "https://%zz" }, "base_url is not a web address"},
 		"no client":                {func(o *notify.Options) { o.HTTP = nil }, "no HTTP client"},
 		"no clock":                 {func(o *notify.Options) { o.Now = nil }, "no clock"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := good
-			c.change(&o)
-			_, err := feishu.Kind().Open(o)
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "channel lab") {
-				t.Errorf("error %v, want %q", err, c.want)
-			}
-			notifytest.NoSecret(t, err, token, secret)
-		})
-	}
-	if _, err := feishu.Kind().Open(good); err != nil {
-		t.Errorf("refuses what is right: %v", err)
-	}
+	})
 }

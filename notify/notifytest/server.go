@@ -16,6 +16,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 )
 
 // Expect says what every request must look like. A request that differs fails
@@ -33,6 +34,8 @@ type Expect struct {
 	Body func() any
 	// Check looks at the decoded body; it may be nil.
 	Check func(body any) error
+	// Whole looks at the request and its body as they came; it may be nil.
+	Whole func(r *http.Request, body []byte) error
 }
 
 // Reply is one scripted answer.
@@ -95,13 +98,49 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if reply.Drop {
 		panic(http.ErrAbortHandler)
 	}
-	for name, values := range reply.Header {
+	reply.write(w)
+}
+
+func (r Reply) write(w http.ResponseWriter) {
+	for name, values := range r.Header {
 		w.Header()[name] = values
 	}
-	if reply.Status != 0 {
-		w.WriteHeader(reply.Status)
+	if r.Status != 0 {
+		w.WriteHeader(r.Status)
 	}
-	_, _ = io.WriteString(w, reply.Body)
+	_, _ = io.WriteString(w, r.Body)
+}
+
+// Takes is a client of a platform that answers every request alike, without a socket.
+// One that differs from what is expected is an error of t, which may be a property's.
+func Takes(t interface {
+	Errorf(format string, args ...any)
+}, e Expect, reply Reply) *http.Client {
+	return &http.Client{Transport: RoundTrip(func(r *http.Request) (*http.Response, error) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		for _, problem := range e.problems(r, body) {
+			t.Errorf("request %s %s: %s", r.Method, r.URL.Path, problem)
+		}
+		return served(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { reply.write(w) }), r), nil
+	})}
+}
+
+// RoundTrip is a function as an http.Client's Transport.
+type RoundTrip func(*http.Request) (*http.Response, error)
+
+// RoundTrip calls the function.
+func (f RoundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// served is what a handler answers, without a socket.
+func served(h http.Handler, r *http.Request) *http.Response {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	resp := w.Result()
+	resp.Request = r
+	return resp
 }
 
 func (s *Server) next(body []byte) (Reply, bool) {
@@ -136,6 +175,11 @@ func (e Expect) problems(r *http.Request, body []byte) []string {
 			problem("header %s is %q, want %q", name, got, want)
 		}
 	}
+	if e.Whole != nil {
+		if err := e.Whole(r, body); err != nil {
+			problem("%v", err)
+		}
+	}
 	if e.Body == nil {
 		if len(body) > 0 {
 			problem("body is %q, want none", body)
@@ -153,9 +197,12 @@ func (e Expect) problems(r *http.Request, body []byte) []string {
 	return all
 }
 
-// Strict decodes one JSON value and refuses fields that into does not have and
-// anything after it.
+// Strict decodes one JSON value and refuses fields that into does not have, anything
+// after it and what is not UTF-8.
 func Strict(body []byte, into any) error {
+	if !utf8.Valid(body) {
+		return fmt.Errorf("body %q is not UTF-8", body)
+	}
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(into); err != nil {

@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
 	"regexp"
 	"strings"
 	"unicode"
@@ -65,9 +64,9 @@ func open(o notify.Options) (notify.Channel, error) {
 	case o.HTTP == nil:
 		return fail("no HTTP client")
 	}
-	base, err := url.Parse(o.BaseURL)
+	base := notify.WebURL(o.BaseURL)
 	switch {
-	case err != nil || base.Host == "" || (base.Scheme != "https" && base.Scheme != "http"):
+	case base == nil:
 		return fail("base_url is not a web address; give one like " + Kind().DefaultURL)
 	case strings.Trim(base.Path, "/") != "" || base.RawQuery != "":
 		return fail("base_url has a path, under which no ntfy server is; give only the server, like " + Kind().DefaultURL)

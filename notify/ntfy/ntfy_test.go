@@ -5,11 +5,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -218,47 +215,21 @@ func TestAnswers(t *testing.T) {
 }
 
 func TestUnreachable(t *testing.T) {
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
-	refuses := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-		return nil, errors.Join(errors.New("proxy said no to "+r.Header.Get("Authorization")+" for "+topic), &url.Error{Op: "Post", URL: r.URL.String(), Err: io.EOF})
-	})}
-	for name, c := range map[string]notify.Channel{
-		"nobody listens":       open(t, gone.URL, notifytest.Client()),
-		"a proxy that gossips": open(t, "https://ntfy.sh", refuses),
-	} {
-		t.Run(name, func(t *testing.T) {
-			v := c.Send(t.Context(), message())
-			if v.Kind != notify.VerdictRetry || v.Detail == "" {
-				t.Errorf("verdict %+v", v)
-			}
-			notifytest.NoSecret(t, v, topic, token)
-		})
-	}
+	notifytest.Unreachable(t, open, ntfy.Kind().DefaultURL, message(), topic, token)
 }
-
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestNoMessageIsTooLong(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-			var p payload
-			body, err := io.ReadAll(r.Body)
-			if err == nil {
-				err = errors.Join(notifytest.Strict(body, &p), p.check())
-			}
+		to := expect()
+		to.Whole = func(_ *http.Request, body []byte) error {
 			if len(body) > 2*4096 {
-				err = fmt.Errorf("JSON of %d bytes", len(body))
+				return fmt.Errorf("JSON of %d bytes", len(body))
 			}
-			if err != nil {
-				t.Errorf("%v", err)
-			}
-			return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(taken)), Request: r}, nil
-		})}
+			return nil
+		}
+		client := notifytest.Takes(t, to, notifytest.Reply{Body: taken})
 		c, err := ntfy.Kind().Open(notify.Options{
-			BaseURL: ntfy.Kind().DefaultURL, Credential: map[string]string{"topic": topic}, HTTP: client,
+			BaseURL: ntfy.Kind().DefaultURL, Credential: map[string]string{"topic": topic, "token": token}, HTTP: client,
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -10,18 +10,17 @@ import (
 )
 
 func TestOpenRefuses(t *testing.T) {
-	good := notify.Options{
-		Name: "phone", BaseURL: "https://ntfy.sh", HTTP: notifytest.Client(),
-		Credential: map[string]string{"topic": topic, "token": token},
+	good := func() notify.Options {
+		return notify.Options{
+			Name: "phone", BaseURL: "https://ntfy.sh", HTTP: notifytest.Client(),
+			Credential: map[string]string{"topic": topic, "token": token},
+		}
 	}
 	with := func(topic, token string) func(*notify.Options) {
 		return func(o *notify.Options) { o.Credential = map[string]string{"topic": topic, "token": token} }
 	}
 	at := func(base string) func(*notify.Options) { return func(o *notify.Options) { o.BaseURL = base } }
-	for name, c := range map[string]struct {
-		change func(*notify.Options)
-		want   string
-	}{
+	notifytest.Refuses(t, ntfy.Kind(), good, []string{topic, token, "aPasswordThatIsNone"}, map[string]notifytest.Refusal{
 		"no topic":                {with("", token), "no topic; give topic: {env: NAME}"},
 		"a topic's address":       {with("https://ntfy.sh/"+topic, token), "only the last part"},
 		"a topic with a line end": {with(topic+"\n", token), "letters, digits"},
@@ -33,18 +32,5 @@ func TestOpenRefuses(t *testing.T) {
 		"a broken address":        {at("https://%zz"), "base_url is not a web address"},
 		"the topic's address":     {at("https://ntfy.sh/alerts"), "give only the server"},
 		"no client":               {func(o *notify.Options) { o.HTTP = nil }, "no HTTP client"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := good
-			c.change(&o)
-			_, err := ntfy.Kind().Open(o)
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "channel phone") {
-				t.Errorf("error %v, want %q", err, c.want)
-			}
-			notifytest.NoSecret(t, err, topic, token, "aPasswordThatIsNone")
-		})
-	}
-	if _, err := ntfy.Kind().Open(good); err != nil {
-		t.Errorf("refuses what is right: %v", err)
-	}
+	})
 }

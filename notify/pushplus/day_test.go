@@ -25,7 +25,7 @@ func TestAfterTooManyNothingIsSentBeforeTheNextDay(t *testing.T) {
 		began := time.Now().In(beijing)
 		var at []time.Time
 		locked := 2 // calls that are refused
-		client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		client := &http.Client{Transport: notifytest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			at = append(at, time.Now().In(beijing))
 			answer := `{"code":200}`
 			if len(at) <= locked {

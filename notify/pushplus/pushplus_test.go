@@ -5,10 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -139,42 +136,12 @@ func TestAnswers(t *testing.T) {
 }
 
 func TestUnreachable(t *testing.T) {
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
-	refuses := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-		return nil, errors.Join(errors.New("proxy said no to "+token), &url.Error{Op: "Post", URL: r.URL.String(), Err: io.EOF})
-	})}
-	for name, c := range map[string]notify.Channel{
-		"nobody listens":       open(t, gone.URL, notifytest.Client()),
-		"a proxy that gossips": open(t, pushplus.Kind().DefaultURL, refuses),
-	} {
-		t.Run(name, func(t *testing.T) {
-			v := c.Send(t.Context(), message())
-			if v.Kind != notify.VerdictRetry || v.Detail == "" {
-				t.Errorf("verdict %+v", v)
-			}
-			notifytest.NoSecret(t, v, token)
-		})
-	}
+	notifytest.Unreachable(t, open, pushplus.Kind().DefaultURL, message(), token)
 }
-
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestNoMessageIsTooLong(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-			var p payload
-			body, err := io.ReadAll(r.Body)
-			if err == nil {
-				err = errors.Join(notifytest.Strict(body, &p), p.check())
-			}
-			if err != nil {
-				t.Errorf("%v", err)
-			}
-			return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(`{"code":200}`)), Request: r}, nil
-		})}
+		client := notifytest.Takes(t, expect(), notifytest.Reply{Body: `{"code":200}`})
 		c, err := pushplus.Kind().Open(notify.Options{
 			BaseURL: pushplus.Kind().DefaultURL, Credential: map[string]string{"token": token}, HTTP: client,
 		})
@@ -193,16 +160,15 @@ func TestNoMessageIsTooLong(t *testing.T) {
 }
 
 func TestOpenRefuses(t *testing.T) {
-	good := notify.Options{
-		Name: "me", BaseURL: "https://www.pushplus.plus", HTTP: notifytest.Client(), Credential: map[string]string{"token": token},
+	good := func() notify.Options {
+		return notify.Options{
+			Name: "me", BaseURL: "https://www.pushplus.plus", HTTP: notifytest.Client(), Credential: map[string]string{"token": token},
+		}
 	}
 	with := func(secret string) func(*notify.Options) {
 		return func(o *notify.Options) { o.Credential = map[string]string{"token": secret} }
 	}
-	for name, c := range map[string]struct {
-		change func(*notify.Options)
-		want   string
-	}{
+	notifytest.Refuses(t, pushplus.Kind(), good, []string{token}, map[string]notifytest.Refusal{
 		"no token":                {with(""), "no token; give token: {env: NAME}"},
 		"an address":              {with("https://www.pushplus.plus/send?token=" + token), "only the token"},
 		"a token with a line end": {with(token + "\n"), "letters and digits"},
@@ -210,20 +176,7 @@ func TestOpenRefuses(t *testing.T) {
 		"no address":              {func(o *notify.Options) { o.BaseURL = "www.pushplus.plus" }, "base_url is not a web address"},
 		"a broken address":        {func(o *notify.Options) { o.BaseURL = "https://%zz" }, "base_url is not a web address"},
 		"no client":               {func(o *notify.Options) { o.HTTP = nil }, "no HTTP client"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := good
-			c.change(&o)
-			_, err := pushplus.Kind().Open(o)
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "channel me") {
-				t.Errorf("error %v, want %q", err, c.want)
-			}
-			notifytest.NoSecret(t, err, token)
-		})
-	}
-	if _, err := pushplus.Kind().Open(good); err != nil {
-		t.Errorf("refuses what is right: %v", err)
-	}
+	})
 }
 
 // Every notice in both languages, as it is posted.

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -135,7 +133,7 @@ func TestTheKeySaysWhereTo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got string
-			open(t, c.base, c.key, &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			open(t, c.base, c.key, &http.Client{Transport: notifytest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 				got = r.URL.String()
 				return nil, io.EOF
 			})}).Send(t.Context(), message())
@@ -147,42 +145,16 @@ func TestTheKeySaysWhereTo(t *testing.T) {
 }
 
 func TestUnreachable(t *testing.T) {
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
-	refuses := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-		return nil, errors.Join(errors.New("proxy said no to "+r.URL.Path), &url.Error{Op: "Post", URL: r.URL.String(), Err: io.EOF})
-	})}
-	for name, c := range map[string]notify.Channel{
-		"nobody listens":       open(t, gone.URL, turbo, notifytest.Client()),
-		"a proxy that gossips": open(t, "", three, refuses),
-	} {
+	for name, key := range map[string]string{"turbo": turbo, "3": three} {
 		t.Run(name, func(t *testing.T) {
-			v := c.Send(t.Context(), message())
-			if v.Kind != notify.VerdictRetry || v.Detail == "" {
-				t.Errorf("verdict %+v", v)
-			}
-			notifytest.NoSecret(t, v, turbo, three)
+			notifytest.Unreachable(t, func(t testing.TB, base string, c *http.Client) notify.Channel { return open(t, base, key, c) }, "", message(), turbo, three)
 		})
 	}
 }
 
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
 func TestNoMessageIsTooLong(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-			var p payload
-			body, err := io.ReadAll(r.Body)
-			if err == nil {
-				err = errors.Join(notifytest.Strict(body, &p), p.check())
-			}
-			if err != nil {
-				t.Errorf("%v", err)
-			}
-			return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(`{"code":0}`)), Request: r}, nil
-		})}
+		client := notifytest.Takes(t, expect(), notifytest.Reply{Body: `{"code":0}`})
 		c, err := serverchan.Kind().Open(notify.Options{Credential: map[string]string{"key": turbo}, HTTP: client})
 		if err != nil {
 			t.Fatal(err)
@@ -199,14 +171,13 @@ func TestNoMessageIsTooLong(t *testing.T) {
 }
 
 func TestOpenRefuses(t *testing.T) {
-	good := notify.Options{Name: "me", HTTP: notifytest.Client(), Credential: map[string]string{"key": turbo}}
+	good := func() notify.Options {
+		return notify.Options{Name: "me", HTTP: notifytest.Client(), Credential: map[string]string{"key": turbo}}
+	}
 	with := func(key string) func(*notify.Options) {
 		return func(o *notify.Options) { o.Credential = map[string]string{"key": key} }
 	}
-	for name, c := range map[string]struct {
-		change func(*notify.Options)
-		want   string
-	}{
+	notifytest.Refuses(t, serverchan.Kind(), good, []string{turbo, "aSecretThatIsNone"}, map[string]notifytest.Refusal{
 		"no key":                     {with(""), "no key; give key: {env: NAME}"},
 		"a key of the old service":   {with("SCU1TaSecretThatIsNone"), "which has ended"},
 		"an address":                 {with("https://sctapi.ftqq.com/" + turbo + ".send"), "only the SendKey"},
@@ -218,20 +189,7 @@ func TestOpenRefuses(t *testing.T) {
 		"no address":                 {func(o *notify.Options) { o.BaseURL = "sctapi.ftqq.com" }, "base_url is not a web address"},
 		"a broken address":           {func(o *notify.Options) { o.BaseURL = "https://%zz" }, "base_url is not a web address"},
 		"no client":                  {func(o *notify.Options) { o.HTTP = nil }, "no HTTP client"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := good
-			c.change(&o)
-			_, err := serverchan.Kind().Open(o)
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "channel me") {
-				t.Errorf("error %v, want %q", err, c.want)
-			}
-			notifytest.NoSecret(t, err, turbo, "aSecretThatIsNone")
-		})
-	}
-	if _, err := serverchan.Kind().Open(good); err != nil {
-		t.Errorf("refuses what is right: %v", err)
-	}
+	})
 }
 
 // Every notice in both languages, as it is posted.

@@ -23,9 +23,9 @@ const maxAnswer = 64 << 10
 
 // openBot gives a channel, or what is wrong and what would be right.
 func openBot(o notify.Options, token, to string) (c notify.Channel, problem string) {
-	base := webURL(apiURL)
+	base := notify.WebURL(apiURL)
 	if o.BaseURL != "" {
-		base = webURL(o.BaseURL)
+		base = notify.WebURL(o.BaseURL)
 	}
 	switch {
 	case strings.HasPrefix(token, "xapp-"):

@@ -2,10 +2,8 @@ package slack_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -165,30 +163,13 @@ func TestBotAnswers(t *testing.T) {
 }
 
 func TestBotUnreachable(t *testing.T) {
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
-	gossips := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-		body, _ := io.ReadAll(r.Body)
-		return nil, fmt.Errorf("proxy said no to %s", body)
-	})}
-	for name, c := range map[string]notify.Channel{
-		"nobody listens":       openBot(t, gone.URL, "C0TEST", notifytest.Client()),
-		"a proxy that gossips": openBot(t, "", "C0TEST", gossips),
-	} {
-		t.Run(name, func(t *testing.T) {
-			v := c.Send(t.Context(), message())
-			if v.Kind != notify.VerdictRetry || v.Detail == "" {
-				t.Errorf("verdict %+v", v)
-			}
-			notifytest.NoSecret(t, v, token, gone.URL)
-		})
-	}
+	notifytest.Unreachable(t, func(t testing.TB, base string, c *http.Client) notify.Channel { return openBot(t, base, "C0TEST", c) }, "", message(), token)
 }
 
 func TestNoMessageOfABotIsTooLongForSlack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		to := ""
-		client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		client := &http.Client{Transport: notifytest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			if _, err := read(r); err != nil {
 				t.Errorf("%v", err)
 			}
@@ -223,10 +204,7 @@ func TestOpenRefusesABot(t *testing.T) {
 		return notify.Options{Name: "lab", HTTP: notifytest.Client(),
 			Credential: map[string]string{"bot_token": token}, Settings: map[string]string{"channel": "C0TEST"}}
 	}
-	for name, c := range map[string]struct {
-		change func(*notify.Options)
-		want   string
-	}{
+	notifytest.Refuses(t, slack.Kind(), good, append(secrets(), token), map[string]notifytest.Refusal{
 		"no channel":           {func(o *notify.Options) { o.Settings = nil }, "no channel; give channel: and the id"},
 		"a channel's address":  {func(o *notify.Options) { o.Settings["channel"] = "https://lab.slack.com/archives/C1" }, "neither an id nor a name"},
 		"an app's token":       {func(o *notify.Options) { o.Credential["bot_token"] = "xapp-" + "1-aSecretThatIsNone" }, "app-level token"},
@@ -235,22 +213,10 @@ func TestOpenRefusesABot(t *testing.T) {
 		"a token with a space": {func(o *notify.Options) { o.Credential["bot_token"] = token + "\n" }, "begins with xoxb-"},
 		"no base":              {func(o *notify.Options) { o.BaseURL = "slack.com" }, "base_url is not a web address"},
 		"no client":            {func(o *notify.Options) { o.HTTP = nil }, "no HTTP client"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := good()
-			c.change(&o)
-			_, err := slack.Kind().Open(o)
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "channel lab") {
-				t.Errorf("error %v, want %q", err, c.want)
-			}
-			notifytest.NoSecret(t, err, append(secrets(), token)...)
-		})
-	}
-	for _, to := range []string{"C0TEST", "#alerts", "alerts", "告警", "U012AB3CD"} {
+	})
+	for _, to := range []string{"#alerts", "alerts", "告警", "U012AB3CD"} {
 		o := good()
 		o.Settings["channel"] = to
-		if _, err := slack.Kind().Open(o); err != nil {
-			t.Errorf("refuses %s: %v", to, err)
-		}
+		notifytest.Opens(t, slack.Kind(), o)
 	}
 }

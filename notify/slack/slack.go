@@ -83,7 +83,7 @@ func openWebhook(o notify.Options, webhook string) (c notify.Channel, problem st
 	}
 	to := u
 	if o.BaseURL != "" {
-		base := webURL(o.BaseURL)
+		base := notify.WebURL(o.BaseURL)
 		if base == nil {
 			return nil, "base_url is not a web address; leave it out, or give the one that stands in for https://hooks.slack.com"
 		}
@@ -93,15 +93,6 @@ func openWebhook(o notify.Options, webhook string) (c notify.Channel, problem st
 		HTTP: o.HTTP, URL: to.String(),
 		Secrets: []string{webhook, u.Path, strings.TrimPrefix(u.Path, "/services/"), path.Base(u.Path)},
 	}}, ""
-}
-
-// webURL reads a web address; nil: it is none.
-func webURL(s string) *url.URL {
-	u, err := url.Parse(s)
-	if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
-		return nil
-	}
-	return u
 }
 
 func isWebhookPath(p string) bool {

@@ -9,7 +9,6 @@ package slackform
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"path"
 	"regexp"
 	"strings"
@@ -39,7 +38,7 @@ func (p platform) open(o notify.Options) (notify.Channel, error) {
 		return nil, fmt.Errorf("channel %s: %s: %s", o.Name, p.name, what)
 	}
 	webhook := o.Credential["webhook"]
-	u := webURL(webhook)
+	u := notify.WebURL(webhook)
 	switch {
 	case webhook == "":
 		return fail("no webhook; give webhook: {env: NAME} with the whole address of an incoming webhook, " + p.like)
@@ -52,7 +51,7 @@ func (p platform) open(o notify.Options) (notify.Channel, error) {
 	}
 	to := u
 	if o.BaseURL != "" {
-		if to = webURL(o.BaseURL); to == nil {
+		if to = notify.WebURL(o.BaseURL); to == nil {
 			return fail("base_url is not a web address; leave it out, or give the one that stands in for the server in webhook")
 		}
 		to = to.JoinPath(u.Path)
@@ -62,15 +61,6 @@ func (p platform) open(o notify.Options) (notify.Channel, error) {
 		platform: p,
 		post:     notify.Poster{HTTP: o.HTTP, URL: to.String(), Secrets: []string{webhook, u.Path, secret, path.Base(secret)}},
 	}, nil
-}
-
-// webURL reads a web address; nil: it is none.
-func webURL(s string) *url.URL {
-	u, err := url.Parse(s)
-	if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
-		return nil
-	}
-	return u
 }
 
 type channel struct {

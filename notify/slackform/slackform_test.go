@@ -4,10 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -159,48 +156,22 @@ func TestPayloads(t *testing.T) {
 }
 
 func TestUnreachable(t *testing.T) {
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
-	refuses := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-		return nil, errors.Join(errors.New("proxy said no to "+r.URL.String()+" at "+r.URL.Path), &url.Error{Op: "Post", URL: r.URL.String(), Err: io.EOF})
-	})}
 	for name, s := range samples() {
-		for what, c := range map[string]notify.Channel{
-			"nobody listens":       s.mustOpen(t, gone.URL, notifytest.Client()),
-			"a proxy that gossips": s.mustOpen(t, "", refuses),
-		} {
-			t.Run(name+" "+what, func(t *testing.T) {
-				v := c.Send(t.Context(), message())
-				if v.Kind != notify.VerdictRetry || v.Detail == "" {
-					t.Errorf("verdict %+v", v)
-				}
-				notifytest.NoSecret(t, v, s.hidden()...)
-			})
-		}
+		t.Run(name, func(t *testing.T) { notifytest.Unreachable(t, s.mustOpen, "", message(), s.hidden()...) })
 	}
 }
-
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestNoMessageIsTooLong(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.SampledFrom([]sample{mattermost(), rocketchat()}).Draw(t, "platform")
-		client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-			var p payload
-			body, err := io.ReadAll(r.Body)
-			if err == nil {
-				err = errors.Join(notifytest.Strict(body, &p), p.check())
-			}
-			if err != nil {
-				t.Errorf("%v", err)
-			}
+		to := s.expect()
+		to.Whole = func(r *http.Request, _ []byte) error {
 			if r.URL.String() != s.webhook() {
-				t.Errorf("posts to %s", r.URL)
+				return fmt.Errorf("posts to %s", r.URL)
 			}
-			return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(s.taken)), Request: r}, nil
-		})}
+			return nil
+		}
+		client := notifytest.Takes(t, to, notifytest.Reply{Body: s.taken})
 		runes := rapid.StringOfN(rapid.SampledFrom([]rune("al训🙂@&\n *[](")), 0, 100, -1)
 		long := func(name string) string {
 			return strings.Repeat(runes.Draw(t, name), rapid.IntRange(1, 400).Draw(t, name+" times"))
@@ -230,33 +201,21 @@ func TestOpenRefuses(t *testing.T) {
 		}
 	}
 	for name, s := range samples() {
-		good := notify.Options{Name: "lab", HTTP: notifytest.Client(), Credential: map[string]string{"webhook": s.webhook()}}
-		for what, c := range map[string]struct {
-			change func(*notify.Options)
-			want   string
-		}{
-			"no webhook":                 {with(func(string) string { return "" }), "no webhook; give webhook: {env: NAME}"},
-			"the last part alone":        {with(func(string) string { return s.secrets[0] }), "whole address"},
-			"another platform's address": {with(func(string) string { return "https://discord.com/api/webhooks/1/aSecret" }), "give one like https://chat.lab.example/hooks/"},
-			"an address with a query":    {with(func(w string) string { return w + "?x=1" }), "give one like"},
-			"an address with a name":     {with(func(w string) string { return strings.Replace(w, "//", "//me:you@", 1) }), "give one like"},
-			"a line end":                 {with(func(w string) string { return w + "\n" }), "not a web address"},
-			"a base that is no address":  {func(o *notify.Options) { o.BaseURL = "127.0.0.1:9" }, "base_url is not a web address"},
-			"no client":                  {func(o *notify.Options) { o.HTTP = nil }, "no HTTP client"},
-		} {
-			t.Run(name+" "+what, func(t *testing.T) {
-				o := good
-				c.change(&o)
-				_, err := s.kind.Open(o)
-				if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "channel lab: "+name+": ") {
-					t.Errorf("error %v, want %q", err, c.want)
-				}
-				notifytest.NoSecret(t, err, s.hidden()...)
+		good := func() notify.Options {
+			return notify.Options{Name: "lab", HTTP: notifytest.Client(), Credential: map[string]string{"webhook": s.webhook()}}
+		}
+		t.Run(name, func(t *testing.T) {
+			notifytest.Refuses(t, s.kind, good, s.hidden(), map[string]notifytest.Refusal{
+				"no webhook":                 {with(func(string) string { return "" }), "no webhook; give webhook: {env: NAME}"},
+				"the last part alone":        {with(func(string) string { return s.secrets[0] }), "whole address"},
+				"another platform's address": {with(func(string) string { return "https://discord.com/api/webhooks/1/aSecret" }), "give one like https://chat.lab.example/hooks/"},
+				"an address with a query":    {with(func(w string) string { return w + "?x=1" }), "give one like"},
+				"an address with a name":     {with(func(w string) string { return strings.Replace(w, "//", "//me:you@", 1) }), "give one like"},
+				"a line end":                 {with(func(w string) string { return w + "\n" }), "not a web address"},
+				"a base that is no address":  {func(o *notify.Options) { o.BaseURL = "127.0.0.1:9" }, "base_url is not a web address"},
+				"no client":                  {func(o *notify.Options) { o.HTTP = nil }, "no HTTP client"},
 			})
-		}
-		if _, err := s.kind.Open(good); err != nil {
-			t.Errorf("refuses what is right: %v", err)
-		}
+		})
 	}
 }
 

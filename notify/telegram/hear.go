@@ -207,7 +207,7 @@ func (c channel) ask(ctx context.Context, method string, r request, out any) err
 	err = json.NewDecoder(io.LimitReader(resp.Body, maxNews)).Decode(&said)
 	switch {
 	case err == nil && !said.OK && said.Code != 0:
-		return c.refused(strconv.Itoa(said.Code), said.Description+hint(said.Code))
+		return c.refused(strconv.Itoa(said.Code), hint(said.Code)+said.Description)
 	case err != nil || !said.OK || resp.StatusCode != http.StatusOK:
 		return c.refused("http "+strconv.Itoa(resp.StatusCode), "the answer is not Telegram's; is something between here and Telegram?")
 	case out == nil:
@@ -228,7 +228,7 @@ func (c channel) refused(code, words string) error {
 // hint says what to do about a code that only those get who listen.
 func hint(code int) string {
 	if code == http.StatusConflict {
-		return "; another program reads what this bot is told, or it has a webhook: give curfew a bot of its own"
+		return "another program reads what this bot is told, or it has a webhook; give curfew a bot of its own: "
 	}
 	return ""
 }

@@ -1,7 +1,6 @@
 package telegram_test
 
 import (
-	"strings"
 	"testing"
 
 	"curfew/notify"
@@ -10,9 +9,11 @@ import (
 )
 
 func TestOpenRefuses(t *testing.T) {
-	good := notify.Options{
-		Name: "tg", BaseURL: "https://api.telegram.org", HTTP: notifytest.Client(),
-		Credential: map[string]string{"token": token}, Settings: map[string]string{"chat": "-1001234567890"},
+	good := func() notify.Options {
+		return notify.Options{
+			Name: "tg", BaseURL: "https://api.telegram.org", HTTP: notifytest.Client(),
+			Credential: map[string]string{"token": token}, Settings: map[string]string{"chat": "-1001234567890"},
+		}
 	}
 	with := func(token string) func(*notify.Options) {
 		return func(o *notify.Options) { o.Credential = map[string]string{"token": token} }
@@ -20,10 +21,7 @@ func TestOpenRefuses(t *testing.T) {
 	in := func(chat string) func(*notify.Options) {
 		return func(o *notify.Options) { o.Settings = map[string]string{"chat": chat} }
 	}
-	for name, c := range map[string]struct {
-		change func(*notify.Options)
-		want   string
-	}{
+	notifytest.Refuses(t, telegram.Kind(), good, []string{token, secret}, map[string]notifytest.Refusal{
 		"no token":                   {with(""), "no token; give token: {env: NAME}"},
 		"an address":                 {with("https://api.telegram.org" + path), "only what follows bot"},
 		"the path's part":            {with("bot" + token), "only what follows bot"},
@@ -38,21 +36,10 @@ func TestOpenRefuses(t *testing.T) {
 		"no address":                 {func(o *notify.Options) { o.BaseURL = "api.telegram.org" }, "base_url is not a web address"},
 		"a broken address":           {func(o *notify.Options) { o.BaseURL = "https://%zz" }, "base_url is not a web address"},
 		"no client":                  {func(o *notify.Options) { o.HTTP = nil }, "no HTTP client"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := good
-			c.change(&o)
-			_, err := telegram.Kind().Open(o)
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "channel tg") {
-				t.Errorf("error %v, want %q", err, c.want)
-			}
-			notifytest.NoSecret(t, err, token, secret)
-		})
-	}
+	})
 	for _, chat := range []string{"42", "-42", "-1001234567890", "@labgroup"} {
-		in(chat)(&good)
-		if _, err := telegram.Kind().Open(good); err != nil {
-			t.Errorf("refuses what is right: %v", err)
-		}
+		o := good()
+		in(chat)(&o)
+		notifytest.Opens(t, telegram.Kind(), o)
 	}
 }

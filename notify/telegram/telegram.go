@@ -8,7 +8,6 @@ package telegram
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -68,8 +67,8 @@ func open(o notify.Options) (notify.Channel, error) {
 	case o.HTTP == nil:
 		return fail("no HTTP client")
 	}
-	base, err := url.Parse(o.BaseURL)
-	if err != nil || base.Host == "" || (base.Scheme != "https" && base.Scheme != "http") {
+	base := notify.WebURL(o.BaseURL)
+	if base == nil {
 		return fail("base_url is not a web address; give one like " + Kind().DefaultURL)
 	}
 	_, secret, _ := strings.Cut(token, ":")

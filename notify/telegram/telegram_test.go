@@ -2,13 +2,9 @@ package telegram_test
 
 import (
 	"context"
-	"errors"
 	"flag"
-	"io"
 	"maps"
 	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -216,42 +212,12 @@ func TestRefusedMarkupGoesOutAsPlainWords(t *testing.T) {
 }
 
 func TestUnreachable(t *testing.T) {
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
-	refuses := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-		return nil, errors.Join(errors.New("proxy said no to "+r.URL.String()+" at "+r.URL.Path), &url.Error{Op: "Post", URL: r.URL.String(), Err: io.EOF})
-	})}
-	for name, c := range map[string]notify.Channel{
-		"nobody listens":       open(t, gone.URL, "42", notifytest.Client()),
-		"a proxy that gossips": open(t, "https://api.telegram.org", "42", refuses),
-	} {
-		t.Run(name, func(t *testing.T) {
-			v := c.Send(t.Context(), message())
-			if v.Kind != notify.VerdictRetry || v.Detail == "" {
-				t.Errorf("verdict %+v", v)
-			}
-			notifytest.NoSecret(t, v, token, secret)
-		})
-	}
+	notifytest.Unreachable(t, func(t testing.TB, base string, c *http.Client) notify.Channel { return open(t, base, "42", c) }, telegram.Kind().DefaultURL, message(), token, secret)
 }
-
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestNoMessageIsTooLongForTelegram(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-			var p payload
-			body, err := io.ReadAll(r.Body)
-			if err == nil {
-				err = errors.Join(notifytest.Strict(body, &p), p.check())
-			}
-			if err != nil {
-				t.Errorf("%v", err)
-			}
-			return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(taken)), Request: r}, nil
-		})}
+		client := notifytest.Takes(t, expect(), notifytest.Reply{Body: taken})
 		c, err := telegram.Kind().Open(notify.Options{
 			BaseURL: telegram.Kind().DefaultURL, Credential: map[string]string{"token": token},
 			Settings: map[string]string{"chat": "42"}, HTTP: client,

@@ -3,14 +3,9 @@ package webhook_test
 import (
 	"context"
 	"encoding/base64"
-	"errors"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -21,39 +16,15 @@ import (
 )
 
 func TestUnreachable(t *testing.T) {
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
-	refuses := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-		return nil, errors.Join(errors.New("proxy said no to "+r.URL.Path), &url.Error{Op: "Post", URL: r.URL.String(), Err: io.EOF})
-	})}
-	for name, c := range map[string]notify.Channel{
-		"nobody listens":       open(t, gone.URL, secret, notifytest.Client(), fixed),
-		"a proxy that gossips": open(t, "https://hooks.example.com", secret, refuses, fixed),
-	} {
-		t.Run(name, func(t *testing.T) {
-			v := c.Send(t.Context(), message())
-			if v.Kind != notify.VerdictRetry || v.Detail == "" {
-				t.Errorf("verdict %+v", v)
-			}
-			notifytest.NoSecret(t, v, secrets()...)
-		})
-	}
+	notifytest.Unreachable(t, func(t testing.TB, base string, c *http.Client) notify.Channel { return open(t, base, secret, c, fixed) }, "https://hooks.example.com", message(), secrets()...)
 }
 
 func TestNoBodyIsTooLong(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-			var p payload
-			body, err := io.ReadAll(r.Body)
-			if err == nil {
-				err = errors.Join(notifytest.Strict(body, &p), p.check(), verify(r, body, secret, now))
-			}
-			if err != nil || !utf8.Valid(body) {
-				t.Errorf("%v, valid %v", err, utf8.Valid(body))
-			}
-			return &http.Response{StatusCode: 204, Body: http.NoBody, Request: r}, nil
-		})}
-		c, err := webhook.Kind().Open(notify.Options{Name: "hook", Credential: map[string]string{"url": "https://h.example/x", "secret": secret}, HTTP: client, Now: fixed})
+		to := expect()
+		to.Whole = func(r *http.Request, body []byte) error { return verify(r, body, secret, now) }
+		client := notifytest.Takes(t, to, notifytest.Reply{Status: 204})
+		c, err := webhook.Kind().Open(notify.Options{Name: "hook", Credential: map[string]string{"url": "https://h.example" + path, "secret": secret}, HTTP: client, Now: fixed})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,14 +43,13 @@ func TestNoBodyIsTooLong(t *testing.T) {
 }
 
 func TestOpenRefuses(t *testing.T) {
-	good := notify.Options{Name: "hook", HTTP: notifytest.Client(), Now: fixed, Credential: map[string]string{"url": "https://h.example" + path, "secret": secret}}
+	good := func() notify.Options {
+		return notify.Options{Name: "hook", HTTP: notifytest.Client(), Now: fixed, Credential: map[string]string{"url": "https://h.example" + path, "secret": secret}}
+	}
 	with := func(u, s string) func(*notify.Options) {
 		return func(o *notify.Options) { o.Credential = map[string]string{"url": u, "secret": s} }
 	}
-	for name, c := range map[string]struct {
-		change func(*notify.Options)
-		want   string
-	}{
+	notifytest.Refuses(t, webhook.Kind(), good, append(secrets(), "c2hvcnQ="), map[string]notifytest.Refusal{
 		"no url":                 {with("", secret), "no url; give url: {env: NAME}"},
 		"a host alone":           {with("h.example/aSecretThatIsNone", secret), "not a web address"},
 		"another scheme":         {with("ftp://h.example/aSecretThatIsNone", secret), "not a web address"},
@@ -92,18 +62,5 @@ func TestOpenRefuses(t *testing.T) {
 		"a base_url":             {func(o *notify.Options) { o.BaseURL = "https://x.example" }, "base_url does nothing here"},
 		"no client":              {func(o *notify.Options) { o.HTTP = nil }, "no HTTP client"},
 		"no clock":               {func(o *notify.Options) { o.Now = nil }, "no clock"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := good
-			c.change(&o)
-			_, err := webhook.Kind().Open(o)
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "channel hook") {
-				t.Errorf("error %v, want %q", err, c.want)
-			}
-			notifytest.NoSecret(t, err, append(secrets(), "c2hvcnQ=")...)
-		})
-	}
-	if _, err := webhook.Kind().Open(good); err != nil {
-		t.Errorf("refuses what is right: %v", err)
-	}
+	})
 }

@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"bytes"
 	"net/http"
 	"strconv"
 	"time"
@@ -22,7 +21,7 @@ import (
 func judge(a notify.Answer) notify.Verdict {
 	v := notify.Verdict{Code: "http " + strconv.Itoa(a.Status)}
 	switch s := a.Status; {
-	case s >= 200 && s < 300 && isPage(a.Body):
+	case s >= 200 && s < 300 && a.IsPage():
 		v.Detail = "the answer is a page; is something between here and the receiver?"
 	case s >= 200 && s < 300:
 		v.Kind = notify.VerdictOK
@@ -47,10 +46,4 @@ func judge(a notify.Answer) notify.Verdict {
 		v.Detail = string(a.Body)
 	}
 	return v
-}
-
-// isPage reports whether an answer is HTML, which no program gives to a POST of JSON.
-func isPage(body []byte) bool {
-	body = bytes.ToLower(bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff"))))
-	return bytes.HasPrefix(body, []byte("<!doctype html")) || bytes.HasPrefix(body, []byte("<html"))
 }

@@ -13,7 +13,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -47,12 +46,12 @@ func open(o notify.Options) (notify.Channel, error) {
 		return nil, fmt.Errorf("channel %s: webhook: %s", o.Name, what)
 	}
 	address := o.Credential["url"]
-	u, err := url.Parse(address)
+	u := notify.WebURL(address)
 	key, trouble := decodeSecret(o.Credential["secret"])
 	switch {
 	case address == "":
 		return fail("no url; give url: {env: NAME} with the whole address to post to, like " + addressLike)
-	case err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http"):
+	case u == nil:
 		return fail("url is not a web address; give the whole address to post to, like " + addressLike)
 	case u.Fragment != "":
 		return fail("url has a # in it, and what follows is never sent; leave it out, or write it as %23")
@@ -67,7 +66,7 @@ func open(o notify.Options) (notify.Channel, error) {
 	}
 	return channel{
 		name: o.Name, key: key, now: o.Now,
-		post: notify.Poster{HTTP: o.HTTP, URL: u.String(), Secrets: append(secretsOf(u), address, o.Credential["secret"])},
+		post: notify.Poster{HTTP: o.HTTP, URL: u.String(), Secrets: append(notify.AddressSecrets(u), address, o.Credential["secret"])},
 	}, nil
 }
 
@@ -86,25 +85,6 @@ func decodeSecret(secret string) (key []byte, trouble string) {
 		return nil, fmt.Sprintf("stands for %d bytes, and Standard Webhooks wants %d to %d", len(key), minSecret, maxSecret) + advice
 	}
 	return key, ""
-}
-
-// secretsOf lists the parts of an address that may be what lets people post to it.
-func secretsOf(u *url.URL) []string {
-	const short = 6 // shorter parts are words
-	var all []string
-	if password, ok := u.User.Password(); ok {
-		all = append(all, password)
-	}
-	parts := strings.Split(u.Path, "/")
-	for _, values := range u.Query() {
-		parts = append(parts, values...)
-	}
-	for _, part := range append(parts, u.RawQuery, u.EscapedPath()) {
-		if len(part) >= short {
-			all = append(all, part)
-		}
-	}
-	return all
 }
 
 type channel struct {

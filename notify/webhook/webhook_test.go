@@ -128,7 +128,7 @@ func verify(r *http.Request, body []byte, secret string, at time.Time) error {
 // verifying passes requests on that are signed right.
 func verifying(t testing.TB, secret string, clock func() time.Time) *http.Client {
 	c := notifytest.Client()
-	c.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+	c.Transport = notifytest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		body, err := io.ReadAll(r.Body)
 		if err == nil {
 			err = verify(r, body, secret, clock())
@@ -141,10 +141,6 @@ func verifying(t testing.TB, secret string, clock func() time.Time) *http.Client
 	})
 	return c
 }
-
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestNotices(t *testing.T) {
 	for name, n := range notices() {

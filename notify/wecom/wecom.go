@@ -52,8 +52,8 @@ func open(o notify.Options) (notify.Channel, error) {
 	case o.HTTP == nil:
 		return fail("no HTTP client")
 	}
-	base, err := url.Parse(o.BaseURL)
-	if err != nil || base.Host == "" || (base.Scheme != "https" && base.Scheme != "http") {
+	base := notify.WebURL(o.BaseURL)
+	if base == nil {
 		return fail("base_url is not a web address; give one like " + Kind().DefaultURL)
 	}
 	u := base.JoinPath(sendPath)

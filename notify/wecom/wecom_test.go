@@ -2,11 +2,8 @@ package wecom_test
 
 import (
 	"context"
-	"errors"
 	"flag"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -178,42 +175,8 @@ func TestWordsOfTheAnswerAreKeptShort(t *testing.T) {
 }
 
 func TestUnreachable(t *testing.T) {
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
-	cancelled, cancel := context.WithCancel(t.Context())
-	cancel()
-	for name, c := range map[string]struct {
-		ctx  context.Context
-		base string
-	}{
-		"nobody listens":      {t.Context(), gone.URL},
-		"the context is over": {cancelled, gone.URL},
-	} {
-		t.Run(name, func(t *testing.T) {
-			v := open(t, c.base, notifytest.Client()).Send(c.ctx, message())
-			if v.Kind != notify.VerdictRetry || v.Detail == "" {
-				t.Errorf("verdict %+v", v)
-			}
-			notifytest.NoSecret(t, v, key, "/cgi-bin/")
-		})
-	}
+	notifytest.Unreachable(t, open, wecom.Kind().DefaultURL, message(), key)
 }
-
-// An error may carry the address inside another error.
-func TestErrorsOfTheTransportHoldNoKey(t *testing.T) {
-	client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-		return nil, errors.Join(errors.New("proxy said no to "+r.URL.String()), &url.Error{Op: "Post", URL: r.URL.String(), Err: io.EOF})
-	})}
-	v := open(t, "https://qyapi.weixin.qq.com", client).Send(t.Context(), message())
-	if !strings.Contains(v.Detail, "proxy said no") {
-		t.Errorf("verdict %+v", v)
-	}
-	notifytest.NoSecret(t, v, key)
-}
-
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestNoMessageIsTooLongForTheRobot(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -243,13 +206,12 @@ func TestNoMessageIsTooLongForTheRobot(t *testing.T) {
 }
 
 func TestOpenRefuses(t *testing.T) {
-	good := notify.Options{
-		Name: "wx", BaseURL: "https://qyapi.weixin.qq.com", HTTP: notifytest.Client(), Credential: map[string]string{"key": key},
+	good := func() notify.Options {
+		return notify.Options{
+			Name: "wx", BaseURL: "https://qyapi.weixin.qq.com", HTTP: notifytest.Client(), Credential: map[string]string{"key": key},
+		}
 	}
-	for name, c := range map[string]struct {
-		change func(*notify.Options)
-		want   string
-	}{
+	notifytest.Refuses(t, wecom.Kind(), good, []string{key}, map[string]notifytest.Refusal{
 		"no key": {func(o *notify.Options) { o.Credential = nil }, "no key"},
 		"the whole address": {func(o *notify.Options) {
 			o.Credential = map[string]string{"key": "https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key=" + key}
@@ -259,20 +221,7 @@ func TestOpenRefuses(t *testing.T) {
 		"no address":              {func(o *notify.Options) { o.BaseURL = "qyapi.weixin.qq.com" }, "base_url is not a web address"},
 		"a broken address":        {func(o *notify.Options) { o.BaseURL = "https://%zz" }, "base_url is not a web address"},
 		"no client":               {func(o *notify.Options) { o.HTTP = nil }, "no HTTP client"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := good
-			c.change(&o)
-			_, err := wecom.Kind().Open(o)
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "channel wx") {
-				t.Errorf("error %v, want %q", err, c.want)
-			}
-			notifytest.NoSecret(t, err, key)
-		})
-	}
-	if _, err := wecom.Kind().Open(good); err != nil {
-		t.Errorf("refuses what is right: %v", err)
-	}
+	})
 }
 
 // Every notice in both languages, in each form.

@@ -8,7 +8,6 @@ package wxpusher
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"regexp"
 	"strings"
 
@@ -60,8 +59,8 @@ func open(o notify.Options) (notify.Channel, error) {
 	if o.HTTP == nil {
 		return fail("no HTTP client")
 	}
-	base, err := url.Parse(o.BaseURL)
-	if err != nil || base.Host == "" || (base.Scheme != "https" && base.Scheme != "http") {
+	base := notify.WebURL(o.BaseURL)
+	if base == nil {
 		return fail("base_url is not a web address; give one like " + Kind().DefaultURL)
 	}
 	to := base.JoinPath(simplePath)

@@ -5,11 +5,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -176,40 +173,16 @@ func TestAnswers(t *testing.T) {
 }
 
 func TestUnreachable(t *testing.T) {
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
-	refuses := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-		return nil, errors.Join(errors.New("proxy said no to "+spt+" and "+appToken), &url.Error{Op: "Post", URL: r.URL.String(), Err: io.EOF})
-	})}
-	if v := open(t, gone.URL, notifytest.Client(), simple).Send(t.Context(), message()); v.Kind != notify.VerdictRetry || v.Detail == "" {
-		t.Errorf("verdict %+v", v)
-	}
 	for secret, as := range map[string]func(*notify.Options){spt: simple, appToken: app} {
-		v := open(t, wxpusher.Kind().DefaultURL, refuses, as).Send(t.Context(), message())
-		if v.Kind != notify.VerdictRetry || v.Detail == "" {
-			t.Errorf("verdict %+v", v)
-		}
-		notifytest.NoSecret(t, v, secret)
+		t.Run(secret, func(t *testing.T) {
+			notifytest.Unreachable(t, func(t testing.TB, base string, c *http.Client) notify.Channel { return open(t, base, c, as) }, wxpusher.Kind().DefaultURL, message(), secret)
+		})
 	}
 }
 
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
 func TestNoMessageIsTooLong(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-			var p payload
-			body, err := io.ReadAll(r.Body)
-			if err == nil {
-				err = errors.Join(notifytest.Strict(body, &p), p.check())
-			}
-			if err != nil {
-				t.Errorf("%v", err)
-			}
-			return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(taken)), Request: r}, nil
-		})}
+		client := notifytest.Takes(t, expect(simplePath), notifytest.Reply{Body: taken})
 		c, err := wxpusher.Kind().Open(notify.Options{BaseURL: wxpusher.Kind().DefaultURL, Credential: map[string]string{"spt": spt}, HTTP: client})
 		if err != nil {
 			t.Fatal(err)
@@ -234,16 +207,17 @@ func TestNoMessageIsTooLong(t *testing.T) {
 }
 
 func TestOpenRefuses(t *testing.T) {
-	good := notify.Options{Name: "me", BaseURL: wxpusher.Kind().DefaultURL, HTTP: notifytest.Client()}
+	good := func() notify.Options {
+		o := notify.Options{Name: "me", BaseURL: wxpusher.Kind().DefaultURL, HTTP: notifytest.Client()}
+		simple(&o)
+		return o
+	}
 	with := func(spt, appToken, uid string) func(*notify.Options) {
 		return func(o *notify.Options) {
 			o.Credential, o.Settings = map[string]string{"spt": spt, "app_token": appToken}, map[string]string{"uid": uid}
 		}
 	}
-	for name, c := range map[string]struct {
-		change func(*notify.Options)
-		want   string
-	}{
+	notifytest.Refuses(t, wxpusher.Kind(), good, []string{spt, appToken}, map[string]notifytest.Refusal{
 		"nothing":                   {with("", "", ""), "no spt and no app_token; give spt: {env: NAME}"},
 		"a person alone":            {with("", "", uid), "no spt and no app_token"},
 		"both tokens":               {with(spt, appToken, ""), "either spt alone"},
@@ -255,25 +229,13 @@ func TestOpenRefuses(t *testing.T) {
 		"an application for nobody": {with("", appToken, ""), "no uid; give uid:"},
 		"a token for a person":      {with("", appToken, appToken), "uid is not a person's"},
 		"a person with a line end":  {with("", appToken, uid+"\n"), "uid is not a person's"},
-		"no address":                {func(o *notify.Options) { simple(o); o.BaseURL = "wxpusher.zjiecode.com" }, "base_url is not a web address"},
-		"a broken address":          {func(o *notify.Options) { simple(o); o.BaseURL = "https://%zz" }, "base_url is not a web address"},
-		"no client":                 {func(o *notify.Options) { simple(o); o.HTTP = nil }, "no HTTP client"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := good
-			c.change(&o)
-			_, err := wxpusher.Kind().Open(o)
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "channel me") {
-				t.Errorf("error %v, want %q", err, c.want)
-			}
-			notifytest.NoSecret(t, err, spt, appToken)
-		})
-	}
-	for _, as := range []func(*notify.Options){simple, app, with("", appToken, "c1BcpqxEbD8irqlGUh9BhOqR2BvH8yWZ")} {
-		o := good
+		"no address":                {func(o *notify.Options) { o.BaseURL = "wxpusher.zjiecode.com" }, "base_url is not a web address"},
+		"a broken address":          {func(o *notify.Options) { o.BaseURL = "https://%zz" }, "base_url is not a web address"},
+		"no client":                 {func(o *notify.Options) { o.HTTP = nil }, "no HTTP client"},
+	})
+	for _, as := range []func(*notify.Options){app, with("", appToken, "c1BcpqxEbD8irqlGUh9BhOqR2BvH8yWZ")} {
+		o := good()
 		as(&o)
-		if _, err := wxpusher.Kind().Open(o); err != nil {
-			t.Errorf("refuses what is right: %v", err)
-		}
+		notifytest.Opens(t, wxpusher.Kind(), o)
 	}
 }

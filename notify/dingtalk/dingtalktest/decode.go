@@ -1,13 +1,12 @@
 package dingtalktest
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
 	"strings"
-	"unicode/utf8"
+
+	"curfew/notify/notifytest"
 )
 
 type request struct {
@@ -40,16 +39,8 @@ type request struct {
 // decode reads a body and refuses what the platform's documentation does not allow.
 func decode(body []byte) (Message, error) {
 	var p request
-	if !utf8.Valid(body) {
-		return Message{}, errors.New("the body is not UTF-8")
-	}
-	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&p); err != nil {
-		return Message{}, fmt.Errorf("body: %w", err)
-	}
-	if dec.More() {
-		return Message{}, errors.New("body: more than one value")
+	if err := notifytest.Strict(body, &p); err != nil {
+		return Message{}, err
 	}
 	m := Message{Type: p.MsgType, UUID: p.MsgUUID}
 	parts := 0

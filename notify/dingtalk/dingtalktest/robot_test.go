@@ -1,15 +1,13 @@
 package dingtalktest_test
 
 import (
-	"bytes"
-	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"curfew/notify/dingtalk/dingtalktest"
+	"curfew/notify/notifytest"
 )
 
 const (
@@ -17,34 +15,14 @@ const (
 	path = "/robot/send?access_token=T"
 )
 
-// post sends a body to a Robot, without a socket, and gives its answer.
-func post(t *testing.T, robot *dingtalktest.Robot, method, target, contentType, body string) string {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, "https://robot.test"+target, bytes.NewBufferString(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", contentType)
-	resp, err := robot.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	answer, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(answer)
-}
-
 func TestRobotComplainsOfWrongRequests(t *testing.T) {
 	const kind = "application/json"
 	card := func(rest string) string {
 		return `{"msgtype":"actionCard","actionCard":{"title":"t","text":"x","btnOrientation":"0"` + rest + `}}`
 	}
-	for name, c := range map[string]struct{ method, target, contentType, body, want string }{
-		"a wrong method":          {"PUT", path, kind, good, "not how a robot is called"},
-		"a wrong path":            {"POST", "/send?access_token=T", kind, good, "not how a robot is called"},
+	notifytest.Complains(t, func(fail func(string, ...any)) http.RoundTripper { return dingtalktest.New("T", "", time.Now, fail) }, map[string]notifytest.Wrong{
+		"a wrong method":          {"PUT", path, kind, good, "not how it is called"},
+		"a wrong path":            {"POST", "/send?access_token=T", kind, good, "not how it is called"},
 		"a wrong content type":    {"POST", path, "text/plain", good, "content type"},
 		"a signature of nothing":  {"POST", path + "&sign=1", kind, good, "each of"},
 		"two tokens":              {"POST", path + "&access_token=T", kind, good, "each of"},
@@ -63,29 +41,20 @@ func TestRobotComplainsOfWrongRequests(t *testing.T) {
 		"two values":              {"POST", path, kind, good + good, "more than one value"},
 		"what is not JSON":        {"POST", path, kind, "hello", "body"},
 		"what is not UTF-8":       {"POST", path, kind, "{\"msgtype\":\"text\",\"text\":{\"content\":\"\xff\"}}", "UTF-8"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var complaints []string
-			robot := dingtalktest.New("T", "", time.Now, func(f string, a ...any) { complaints = append(complaints, fmt.Sprintf(f, a...)) })
-			post(t, robot, c.method, c.target, c.contentType, c.body)
-			if got := strings.Join(complaints, "\n"); !strings.Contains(got, c.want) {
-				t.Errorf("complaints %q, want %q", got, c.want)
-			}
-		})
-	}
+	})
 }
 
 func TestRobotKeepsThePlatformsLimits(t *testing.T) {
 	now := time.Date(2026, 11, 30, 2, 0, 0, 0, time.UTC)
 	robot := dingtalktest.New("T", "", func() time.Time { return now }, t.Errorf)
-	send := func(body string) string { return post(t, robot, "POST", path, "application/json", body) }
+	send := func(body string) string { return notifytest.Ask(t, robot, "POST", path, "application/json", body) }
 	expect := func(what, answer, code string) {
 		t.Helper()
 		if !strings.Contains(answer, `"errcode":`+code+`,`) {
 			t.Errorf("%s: %s, want %s", what, answer, code)
 		}
 	}
-	expect("a wrong token", post(t, robot, "POST", path+"x", "application/json", good), "300005")
+	expect("a wrong token", notifytest.Ask(t, robot, "POST", path+"x", "application/json", good), "300005")
 	sized := func(n int) string { return strings.Replace(good, "hello", strings.Repeat("x", n-len(good)+5), 1) }
 	expect("a body at its limit", send(sized(20_000)), "0")
 	expect("a body over its limit", send(sized(20_001)), "460101")
@@ -126,7 +95,7 @@ func TestRobotChecksTheSignature(t *testing.T) {
 		{strings.ReplaceAll(signed, "%2B", "+"), 0, "sign not match"}, // + in a query is a space
 	} {
 		now = time.UnixMilli(1577262236757).Add(c.skew)
-		if got := post(t, robot, "POST", c.target, "application/json", good); !strings.Contains(got, c.want) {
+		if got := notifytest.Ask(t, robot, "POST", c.target, "application/json", good); !strings.Contains(got, c.want) {
 			t.Errorf("%s after %v: %s, want %s", c.target, c.skew, got, c.want)
 		}
 	}

@@ -1,41 +1,19 @@
 package feishutest_test
 
 import (
-	"bytes"
-	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"curfew/notify/feishu/feishutest"
+	"curfew/notify/notifytest"
 )
 
 const (
 	good = `{"msg_type":"text","content":{"text":"hello"}}`
 	path = "/open-apis/bot/v2/hook/T"
 )
-
-// post sends a body to a Bot, without a socket, and gives its answer.
-func post(t *testing.T, bot *feishutest.Bot, method, target, contentType, body string) string {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, "https://bot.test"+target, bytes.NewBufferString(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", contentType)
-	resp, err := bot.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	answer, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(answer)
-}
 
 func card(schema, template, elements string) string {
 	return `{"msg_type":"interactive","card":{"schema":"` + schema + `","header":{"title":{"tag":"plain_text","content":"t"},"template":"` +
@@ -45,9 +23,9 @@ func card(schema, template, elements string) string {
 func TestBotComplainsOfWrongRequests(t *testing.T) {
 	const kind = "application/json"
 	const words = `{"tag":"markdown","content":"x"}`
-	for name, c := range map[string]struct{ method, target, contentType, body, want string }{
-		"a wrong method":          {"PUT", path, kind, good, "not how a bot is called"},
-		"a wrong path":            {"POST", "/hook/T", kind, good, "not how a bot is called"},
+	notifytest.Complains(t, func(fail func(string, ...any)) http.RoundTripper { return feishutest.New("T", "", time.Now, fail) }, map[string]notifytest.Wrong{
+		"a wrong method":          {"PUT", path, kind, good, "not how it is called"},
+		"a wrong path":            {"POST", "/hook/T", kind, good, "not how it is called"},
 		"a wrong content type":    {"POST", path, "text/plain", good, "content type"},
 		"a parameter":             {"POST", path + "?sign=1", kind, good, "query must be empty"},
 		"a signature of nothing":  {"POST", path, kind, `{"timestamp":"1","sign":"x","msg_type":"text","content":{"text":"x"}}`, "without a secret"},
@@ -66,29 +44,22 @@ func TestBotComplainsOfWrongRequests(t *testing.T) {
 		"two values":              {"POST", path, kind, good + good, "more than one value"},
 		"what is not JSON":        {"POST", path, kind, "hello", "body"},
 		"what is not UTF-8":       {"POST", path, kind, "{\"msg_type\":\"text\",\"content\":{\"text\":\"\xff\"}}", "UTF-8"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var complaints []string
-			bot := feishutest.New("T", "", time.Now, func(f string, a ...any) { complaints = append(complaints, fmt.Sprintf(f, a...)) })
-			post(t, bot, c.method, c.target, c.contentType, c.body)
-			if got := strings.Join(complaints, "\n"); !strings.Contains(got, c.want) {
-				t.Errorf("complaints %q, want %q", got, c.want)
-			}
-		})
-	}
+	})
 }
 
 func TestBotKeepsThePlatformsLimits(t *testing.T) {
 	now := time.Date(2026, 11, 30, 2, 0, 0, 0, time.UTC)
 	bot := feishutest.New("T", "", func() time.Time { return now }, t.Errorf)
-	send := func(body string) string { return post(t, bot, "POST", path, "application/json; charset=utf-8", body) }
+	send := func(body string) string {
+		return notifytest.Ask(t, bot, "POST", path, "application/json; charset=utf-8", body)
+	}
 	expect := func(what, answer, code string) {
 		t.Helper()
 		if !strings.Contains(answer, `"code":`+code+`,`) {
 			t.Errorf("%s: %s, want %s", what, answer, code)
 		}
 	}
-	expect("a wrong token", post(t, bot, "POST", path+"x", "application/json", good), "19001")
+	expect("a wrong token", notifytest.Ask(t, bot, "POST", path+"x", "application/json", good), "19001")
 	sized := func(n int) string { return strings.Replace(good, "hello", strings.Repeat("x", n-len(good)+5), 1) }
 	expect("a body at its limit", send(sized(20_000)), "0")
 	expect("a body over its limit", send(sized(20_001)), "9499")
@@ -135,7 +106,7 @@ func TestBotChecksTheSignature(t *testing.T) {
 		{good, 0, `"code":19021`},
 	} {
 		now = time.Unix(1661860880, 0).Add(c.skew)
-		if got := post(t, bot, "POST", path, "application/json", c.body); !strings.Contains(got, c.want) {
+		if got := notifytest.Ask(t, bot, "POST", path, "application/json", c.body); !strings.Contains(got, c.want) {
 			t.Errorf("%s after %v: %s, want %s", c.body, c.skew, got, c.want)
 		}
 	}

@@ -1,14 +1,14 @@
 package feishutest
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
 	"unicode/utf8"
+
+	"curfew/notify/notifytest"
 )
 
 type stamp struct {
@@ -54,16 +54,8 @@ type request struct {
 // and a mention of all of the group.
 func decode(body []byte) (Message, stamp, error) {
 	var p request
-	if !utf8.Valid(body) {
-		return Message{}, stamp{}, errors.New("the body is not UTF-8")
-	}
-	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&p); err != nil {
-		return Message{}, stamp{}, fmt.Errorf("body: %w", err)
-	}
-	if dec.More() {
-		return Message{}, stamp{}, errors.New("body: more than one value")
+	if err := notifytest.Strict(body, &p); err != nil {
+		return Message{}, stamp{}, err
 	}
 	m := Message{Type: p.MsgType}
 	var err error

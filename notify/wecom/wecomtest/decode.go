@@ -1,15 +1,13 @@
 package wecomtest
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"regexp"
 	"strings"
-	"unicode/utf8"
+
+	"curfew/notify/notifytest"
 )
 
 // limits gives the bytes of content that each type may have.
@@ -56,16 +54,8 @@ type body struct {
 
 func decode(raw []byte) (Message, error) {
 	var b body
-	if !utf8.Valid(raw) {
-		return Message{}, errors.New("the body is not UTF-8")
-	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&b); err != nil {
-		return Message{}, fmt.Errorf("body: %w", err)
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return Message{}, errors.New("body: more than one value")
+	if err := notifytest.Strict(raw, &b); err != nil {
+		return Message{}, err
 	}
 	parts := map[string]*content{"markdown": b.Markdown, "markdown_v2": b.MarkdownV2, "text": b.Text}
 	given := 0

@@ -1,14 +1,12 @@
 package wecomtest_test
 
 import (
-	"bytes"
-	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"curfew/notify/notifytest"
 	"curfew/notify/wecom/wecomtest"
 )
 
@@ -18,31 +16,11 @@ const (
 		`"sub_title_text":"s","horizontal_content_list":[{"keyname":"k","value":"v"}],"card_action":{"type":1,"url":"https://h"}}}`
 )
 
-// post sends a body to a Robot, without a socket, and gives its answer.
-func post(t *testing.T, robot *wecomtest.Robot, method, target, contentType, body string) string {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, "https://robot.test"+target, bytes.NewBufferString(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", contentType)
-	resp, err := robot.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	answer, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(answer)
-}
-
 func TestRobotComplainsOfWrongRequests(t *testing.T) {
 	const path, kind = "/cgi-bin/webhook/send?key=K", "application/json"
-	for name, c := range map[string]struct{ method, target, contentType, body, want string }{
-		"a wrong method":          {"PUT", path, kind, good, "not how a robot is called"},
-		"a wrong path":            {"POST", "/send?key=K", kind, good, "not how a robot is called"},
+	notifytest.Complains(t, func(fail func(string, ...any)) http.RoundTripper { return wecomtest.New("K", time.Now, fail) }, map[string]notifytest.Wrong{
+		"a wrong method":          {"PUT", path, kind, good, "not how it is called"},
+		"a wrong path":            {"POST", "/send?key=K", kind, good, "not how it is called"},
 		"a wrong content type":    {"POST", path, "text/plain", good, "content type"},
 		"an invented parameter":   {"POST", path + "&sign=1", kind, good, "one key and nothing else"},
 		"an unknown field":        {"POST", path, kind, `{"msgtype":"text","text":{"content":"x"},"at":1}`, "unknown field"},
@@ -64,23 +42,14 @@ func TestRobotComplainsOfWrongRequests(t *testing.T) {
 		"two values":              {"POST", path, kind, good + good, "more than one value"},
 		"what is not JSON":        {"POST", path, kind, "hello", "body"},
 		"what is not UTF-8":       {"POST", path, kind, "{\"msgtype\":\"text\",\"text\":{\"content\":\"\xff\"}}", "UTF-8"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var complaints []string
-			robot := wecomtest.New("K", time.Now, func(f string, a ...any) { complaints = append(complaints, fmt.Sprintf(f, a...)) })
-			post(t, robot, c.method, c.target, c.contentType, c.body)
-			if got := strings.Join(complaints, "\n"); !strings.Contains(got, c.want) {
-				t.Errorf("complaints %q, want %q", got, c.want)
-			}
-		})
-	}
+	})
 }
 
 func TestRobotKeepsThePlatformsLimits(t *testing.T) {
 	now := time.Date(2026, 11, 30, 2, 0, 0, 0, time.UTC)
 	robot := wecomtest.New("K", func() time.Time { return now }, t.Errorf)
 	send := func(key, body string) string {
-		return post(t, robot, "POST", "/cgi-bin/webhook/send?key="+key, "application/json; charset=utf-8", body)
+		return notifytest.Ask(t, robot, "POST", "/cgi-bin/webhook/send?key="+key, "application/json; charset=utf-8", body)
 	}
 	text := func(kind string, n int) string {
 		return `{"msgtype":"` + kind + `","` + kind + `":{"content":"` + strings.Repeat("x", n) + `"}}`
