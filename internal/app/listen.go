@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,6 +30,16 @@ const (
 	listenPause = 5 * time.Second
 	listenMost  = 5 * time.Minute
 	listenLong  = 2 * time.Minute
+)
+
+// ReasonPressUnheard tells that nobody hears what is pressed.
+const ReasonPressUnheard fleet.Code = "app.press-unheard"
+
+// unheardAfter is for how long buttons may not be heard before people are told, and
+// unheardAgain how far apart it is told of the same ones: a network comes and goes.
+const (
+	unheardAfter = 10 * time.Minute
+	unheardAgain = 24 * time.Hour
 )
 
 func label(w press.What) fleet.Reason {
@@ -124,10 +135,13 @@ func (a *App) listeners(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// listen listens until ctx is done, with a pause after whatever ends it.
+// listen listens until ctx is done, with a pause after whatever ends it. Where it goes
+// on ending people are told, once.
 func (a *App) listen(ctx context.Context, e ear) {
 	log := a.log.With().Strs("channels", e.channels).Logger()
 	pause, last := listenPause, ""
+	var since time.Time // that it ends again and again
+	told := false
 	for ctx.Err() == nil {
 		began := a.clock.Now()
 		err := e.listener.Listen(ctx, func(ctx context.Context, p notify.Press) (notify.Heard, error) { return a.hear(ctx, e.channels, p) })
@@ -135,8 +149,9 @@ func (a *App) listen(ctx context.Context, e ear) {
 			return
 		}
 		if a.clock.Now().Sub(began) >= listenLong {
-			pause, last = listenPause, ""
+			pause, last, since, told = listenPause, "", time.Time{}, false
 		}
+		since = earlier(since, a.clock.Now())
 		if err == nil {
 			err = errors.New("the connection ended")
 		}
@@ -144,11 +159,30 @@ func (a *App) listen(ctx context.Context, e ear) {
 			log.Warn().Err(err).Msg("presses of buttons are not heard, will be tried again")
 			last = err.Error()
 		}
+		if !told && a.clock.Now().Sub(since) >= unheardAfter {
+			tellErr := a.tellUnheard(ctx, e, since, err)
+			if told = tellErr == nil; !told {
+				log.Error().Err(tellErr).Msg("tell that buttons are not heard")
+			}
+		}
 		if a.clock.Sleep(ctx, pause) != nil {
 			return
 		}
 		pause = min(2*pause, listenMost)
 	}
+}
+
+// tellUnheard tells that what is pressed in some channels is not heard. They are told,
+// too: what they show can still be read.
+func (a *App) tellUnheard(ctx context.Context, e ear, since time.Time, why error) error {
+	channels := strings.Join(e.channels, ", ")
+	return a.tellOnce(ctx, notify.Notice{
+		Key:   "channel|" + channels + "|unheard",
+		Event: notify.EventFinding, Severity: fleet.Warning, Category: fleet.CategoryHealth,
+		Reason: fleet.Because(ReasonPressUnheard, fleet.Values{
+			"channels": fleet.Text(channels), "since": fleet.Moment(since.Truncate(time.Second)), "why": fleet.Text(why.Error()),
+		}),
+	}, unheardAgain)
 }
 
 // hear answers a press of a button in one of some channels. Who may press is asked of
@@ -167,7 +201,7 @@ func (a *App) hear(ctx context.Context, channels []string, pressed notify.Press)
 		}
 		entry, _ := find(rt.cfg.Notify.Channels, func(c config.Channel) bool { return c.Name == name })
 		if !slices.Contains(entry.Users, pressed.User) {
-			return a.mayNot(rt, entry, pressed), nil
+			return a.mayNot(rt, name, pressed), nil
 		}
 		came, _, err := a.press(ctx, p, who{by: personName(pressed.Name, pressed.User), channel: name})
 		if err != nil {
@@ -182,10 +216,10 @@ func (a *App) hear(ctx context.Context, channels []string, pressed notify.Press)
 }
 
 // mayNot tells somebody who may not press, once.
-func (a *App) mayNot(rt *runtime, entry config.Channel, pressed notify.Press) notify.Heard {
+func (a *App) mayNot(rt *runtime, channel string, pressed notify.Press) notify.Heard {
 	a.pressed.mu.Lock()
 	defer a.pressed.mu.Unlock()
-	key := entry.Name + "|" + pressed.User
+	key := channel + "|" + pressed.User
 	if a.pressed.refused[key] {
 		return notify.Heard{}
 	}
@@ -193,9 +227,9 @@ func (a *App) mayNot(rt *runtime, entry config.Channel, pressed notify.Press) no
 		a.pressed.refused = map[string]bool{}
 	}
 	a.pressed.refused[key] = true
-	a.log.Warn().Str("channel", entry.Name).Str("user", pressed.User).Msg("a button was pressed by somebody who is not among users")
-	return notify.Heard{Words: rt.say(entry.Name, fleet.Because(ReasonPressMayNot, fleet.Values{
-		"user": fleet.Text(pressed.User), "channel": fleet.Text(entry.Name),
+	a.log.Warn().Str("channel", channel).Str("user", pressed.User).Msg("a button was pressed by somebody who is not among users")
+	return notify.Heard{Words: rt.say(channel, fleet.Because(ReasonPressMayNot, fleet.Values{
+		"user": fleet.Text(pressed.User), "channel": fleet.Text(channel),
 	}), a.clock.Now())}
 }
 

@@ -37,7 +37,6 @@ const (
 	ReasonPressExpired  fleet.Code = "press.expired"
 	ReasonPressWrong    fleet.Code = "press.wrong"
 	ReasonPressMayNot   fleet.Code = "press.may-not"
-	ReasonPressNotDone  fleet.Code = "press.not-done"
 	ReasonPressLink     fleet.Code = "press.link"
 )
 

@@ -2,7 +2,9 @@ package app
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -402,5 +404,68 @@ func TestWithoutButtonsAndPageThereIsNothingToAnswerBy(t *testing.T) {
 			}
 			c.mu.Unlock()
 		}
+	})
+}
+
+// A press holds no longer than a hold by hand, and says so.
+func TestAPressHoldsNoLongerThanMayBe(t *testing.T) {
+	for _, lang := range []struct{ phone, user, cut, asked string }{
+		{
+			"lab", "42",
+			"Held by Wang Wei until %s. For more somebody else says curfew approve hold:1; a hold lasts 30m at most",
+			"This holds nothing yet: Wang Wei asks to hold exp-a, for which somebody else says curfew approve hold:2; ",
+		},
+		{
+			"boss", "1",
+			"1 已将其暂缓至 %s。更长须由他人执行 curfew approve hold:1；单次暂缓最长 30分",
+			"尚未暂缓：1 申请暂缓 exp-a，须由他人执行 curfew approve hold:2；",
+		},
+	} {
+		inLab(t, func(t *testing.T) {
+			p := announced(t, "hold: {max: 30m, total: 30m}\n")
+			until := time.Now().Add(30 * time.Minute)
+			p.wantHeard(p.press(lang.user, p.value(&p.phone(lang.phone).chat, press.HoldHour)), true, fmt.Sprintf(lang.cut, until.In(time.FixedZone("Shanghai", 8*60*60)).Format("15:04")))
+			p.wantOutcomes("a stop abandoned")
+			p.run(32 * time.Minute)
+			p.wantHeard(p.press(lang.user, p.value(&p.phone(lang.phone).chat, press.HoldHour)), true, lang.asked)
+			if holds, err := p.app.store.Holds(t.Context(), time.Now()); err != nil || len(holds) != 0 {
+				t.Errorf("holds %+v, %v", holds, err)
+			}
+			p.run(20 * time.Minute)
+			p.wantOutcomes("a stop abandoned", "a stop done")
+		})
+	}
+}
+
+func TestButtonsThatNobodyHearsAreToldOnce(t *testing.T) {
+	inLab(t, func(t *testing.T) {
+		p := newPressLab(t, "stop")
+		p.phone("lab").drops = 7
+		p.restart()
+		p.run(time.Hour)
+		p.wantTold("nobody hears what is pressed", 0)
+		if p.phone("lab").listeners() != 1 {
+			t.Error("nobody listens")
+		}
+	})
+	inLab(t, func(t *testing.T) {
+		p := newPressLab(t, "stop")
+		p.phone("lab").drops = 1000
+		p.restart()
+		p.run(9 * time.Minute)
+		p.wantTold("nobody hears what is pressed", 0)
+		p.run(3 * time.Hour)
+		p.wantTold("nobody hears what is pressed in lab, boss; it is tried again: the line is dead", 1)
+		zh := p.phone("boss").drain()
+		if !slices.ContainsFunc(zh, func(s string) bool {
+			return strings.Contains(s, "起收不到渠道 lab, boss 中的按钮操作，正在重试：the line is dead")
+		}) {
+			t.Errorf("the boss was told %q", zh)
+		}
+		if err := p.app.Reload(t.Context()); err != nil { // they listen anew, in vain
+			t.Fatal(err)
+		}
+		p.run(3 * time.Hour)
+		p.wantTold("nobody hears what is pressed", 1)
 	})
 }

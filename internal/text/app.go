@@ -30,6 +30,7 @@ func appTexts() entries {
 		"app.still-so":       {"so since {{.since}}", "自 {{.since}} 起持续"},
 		"app.account-back":   {"account {{.account}} can be read again", "账号 {{.account}} 已恢复读取"},
 		"app.channel-broken": {"channel {{.channel}} refuses every message until its configuration changes: {{.why}}", "渠道 {{.channel}} 拒收所有消息，需修改配置才能恢复：{{.why}}"},
+		"app.press-unheard":  {"since {{.since}} nobody hears what is pressed in {{.channels}}; it is tried again: {{.why}}. Until then answer by the commands, such as curfew hold", "自 {{.since}} 起收不到渠道 {{.channels}} 中的按钮操作，正在重试：{{.why}}。期间请用命令行操作，例如 curfew hold"},
 		"app.reload-failed":  {"it was not reloaded, the old one stays in force: {{.why}}", "重新加载失败，继续使用旧配置：{{.why}}"},
 		"app.list-dark":      {"the list of every {{.kind}} of account {{.account}} cannot be read since {{.since}}, so none is deleted: {{.why}}", "账号 {{.account}} 的{{.kind}}列表自 {{.since}} 起无法读取，期间不会删除：{{.why}}"},
 		"app.blind":          {"nothing was seen inside it since {{.since}}, so no policy will act on it: {{.why}}", "自 {{.since}} 起看不到它的内部情况，策略不会对它操作：{{.why}}"},
