@@ -30,7 +30,7 @@ func layers() [][]string {
 		{"notify", "internal/boxrun", "internal/httpx", "internal/look"},
 		// Adapters, sources and channels never import a sibling: each can be read,
 		// tested and thrown away by itself.
-		{"providers/*", "signals/*", "notify/*", "internal/store"},
+		{"providers/*", "signals/*", "notify/*", "internal/boxsh", "internal/store"},
 		{
 			"providers/all", "notify/all", "internal/accept", "internal/observe", "internal/execute", "internal/export",
 			// The doubles of a platform, a channel or a server, for tests.

@@ -1,6 +1,9 @@
 package fleet
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // CanonicalGPU gives the model of a card by one name, whichever platform or tool
 // wrote it, and how many GB of memory such a card has: what the name itself says,
@@ -115,17 +118,11 @@ func gigabytes(w string) (int, bool) {
 			break
 		}
 	}
-	if digits == w || digits == "" || len(digits) > 3 {
+	if digits == w || len(digits) > 3 {
 		return 0, false
 	}
-	n := 0
-	for _, r := range digits {
-		if r < '0' || r > '9' {
-			return 0, false
-		}
-		n = n*10 + int(r-'0')
-	}
-	return n, n > 0
+	n, err := strconv.ParseUint(digits, 10, 16)
+	return int(n), err == nil && n > 0
 }
 
 // rebranded are names that hide the card behind them: AutoDL rents cards with

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -203,32 +204,22 @@ func likeAny(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return like(p, name) })
 }
 
-// parseCUDA reads 12.4, or 12, which is 12.0.
+// parseCUDA reads 12.4, or 12, which is 12.0; what is none is 0.0.
 func parseCUDA(s string) (major, minor int, ok bool) {
 	a, b, dotted := strings.Cut(s, ".")
 	major, err := strconv.Atoi(a)
 	if err == nil && dotted {
 		minor, err = strconv.Atoi(b)
 	}
-	return major, minor, err == nil && major > 0 && minor >= 0
+	if err != nil || major <= 0 || minor < 0 {
+		return 0, 0, false
+	}
+	return major, minor, true
 }
 
 // compareCUDA orders versions; what is none comes first.
 func compareCUDA(a, b string) int {
-	aMajor, aMinor, aOK := parseCUDA(a)
-	bMajor, bMinor, bOK := parseCUDA(b)
-	switch {
-	case !aOK || !bOK:
-		return b2i(aOK) - b2i(bOK)
-	case aMajor != bMajor:
-		return aMajor - bMajor
-	}
-	return aMinor - bMinor
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
+	aMajor, aMinor, _ := parseCUDA(a)
+	bMajor, bMinor, _ := parseCUDA(b)
+	return cmp.Or(cmp.Compare(aMajor, bMajor), cmp.Compare(aMinor, bMinor))
 }

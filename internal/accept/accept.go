@@ -13,23 +13,15 @@ import (
 	"time"
 
 	"curfew/fleet"
-	"curfew/internal/httpx"
+	"curfew/internal/boxsh"
 	"curfew/internal/look"
-	"curfew/internal/proc"
 	"curfew/internal/sshx"
 )
 
-// Examiner examines machines: over SSH, and the machine that curfew itself runs in
-// without. It may be used from several goroutines.
+// Examiner examines machines. It may be used from several goroutines.
 type Examiner struct {
-	// Access tells how to log in.
-	Access func(ctx context.Context, i fleet.Instance) (fleet.Access, error)
-	Dialer *sshx.Dialer
-	// Env is the environment on this machine; it holds nothing but PATH and HOME.
-	Env []string
+	boxsh.Login
 	Now func() time.Time
-	// Secrets are taken out of what is told; may be nil.
-	Secrets func() []string
 }
 
 // answerLimit bounds the answer of an examination, in bytes.
@@ -41,15 +33,14 @@ const answerLimit = 1 << 20
 func (x *Examiner) Examine(ctx context.Context, i fleet.Instance, t Thresholds) (Report, error) {
 	limited, cancel := context.WithTimeout(ctx, t.Timeout)
 	defer cancel()
-	redact := httpx.NewRedactor(x.known)
-	sh, redact, err := x.open(limited, i, redact)
+	sh, redact, err := x.Open(limited, i, look.AcceptArgs)
 	if err != nil {
 		return Report{}, redact.Error(err)
 	}
-	defer sh.close()
+	defer sh.Close()
 	e := newExam(t)
 	began := x.Now()
-	out, err := sh.run(limited, script{body: e.script, limit: t.Timeout + watchSlack}, answerLimit)
+	out, err := sh.Run(limited, boxsh.Script{Body: e.script, Timeout: t.Timeout}, answerLimit)
 	if ctx.Err() != nil {
 		return Report{}, ctx.Err()
 	}
@@ -76,68 +67,3 @@ func cutBy(ctx context.Context, err error) fleet.Reason {
 	}
 	return fleet.Because(WhyEnded, nil)
 }
-
-func (x *Examiner) known() []string {
-	if x.Secrets == nil {
-		return nil
-	}
-	return x.Secrets()
-}
-
-// shell runs scripts for sh inside one machine.
-type shell interface {
-	// run gives the last bytes of what was written, at most limit.
-	run(ctx context.Context, s script, limit int) ([]byte, error)
-	close()
-}
-
-// open logs in, or does not where the instance is the machine curfew runs in.
-func (x *Examiner) open(ctx context.Context, i fleet.Instance, plain *httpx.Redactor) (shell, *httpx.Redactor, error) {
-	if i.Here {
-		return here{env: x.Env}, plain, nil
-	}
-	access, err := x.Access(ctx, i)
-	redact := httpx.NewRedactor(func() []string {
-		return append(x.known(), access.Password, access.Key, access.JupyterToken)
-	})
-	switch {
-	case err != nil:
-		return nil, redact, err
-	case access.Host == "" || access.User == "":
-		return nil, redact, errors.New("no host or no user was told")
-	}
-	conn, err := x.Dialer.Dial(ctx, sshx.Target{Ref: i.Ref, Boot: i.Boot, Access: access})
-	if err != nil {
-		return nil, redact, err
-	}
-	return far{conn}, redact, nil
-}
-
-// far is a shell at the other end of a connection. Everything it starts ends with the
-// connection.
-type far struct{ conn *sshx.Conn }
-
-func (f far) run(ctx context.Context, s script, limit int) ([]byte, error) {
-	out, err := f.conn.Tether(ctx, scriptCommand, s.tethered(), limit)
-	if exit, ok := errors.AsType[*sshx.Exit](err); ok && exit.Status >= 0 {
-		err = &exitError{exit.Status}
-	}
-	return out, err
-}
-
-func (f far) close() { f.conn.Close() }
-
-// here is a shell of this machine.
-type here struct{ env []string }
-
-func (h here) run(ctx context.Context, s script, limit int) ([]byte, error) {
-	got := proc.Start(proc.Command{
-		Path: "/bin/sh", Args: look.AcceptWords(), Env: h.env, Stdin: s.alone(), Tail: limit,
-	}).Wait(ctx)
-	if code, ok := exited(got.Err); ok {
-		return got.Out, &exitError{code}
-	}
-	return got.Out, got.Err
-}
-
-func (h here) close() {}

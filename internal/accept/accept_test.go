@@ -3,7 +3,6 @@ package accept_test
 import (
 	"testing"
 
-	"curfew/internal/accept"
 	"curfew/internal/sshx/sshdtest"
 )
 
@@ -31,5 +30,3 @@ func TestAGoodMachineIsAccepted(t *testing.T) {
 		})
 	}
 }
-
-var _ = accept.Defaults

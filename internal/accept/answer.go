@@ -3,9 +3,9 @@ package accept
 import (
 	"bytes"
 	"strings"
-	"unicode"
 
 	"curfew/fleet"
+	"curfew/internal/boxsh"
 )
 
 // Why something could not be read.
@@ -24,6 +24,7 @@ const (
 	WhyCPUTorch fleet.Code = "accept.why-cpu-torch"
 	WhyBusy     fleet.Code = "accept.why-busy"
 	WhyNoCards  fleet.Code = "accept.why-no-cards"
+	WhyOneCard  fleet.Code = "accept.why-one-card"
 	WhySmall    fleet.Code = "accept.why-small"
 )
 
@@ -89,6 +90,8 @@ func (a answer) get(name, program string) (section, fleet.Reason) {
 		return s, fleet.Because(WhyNoTorch, nil)
 	case "nocards":
 		return s, fleet.Because(WhyNoCards, nil)
+	case "single":
+		return s, fleet.Because(WhyOneCard, nil)
 	case "busy":
 		return s, fleet.Because(WhyBusy, nil)
 	case "full":
@@ -99,7 +102,7 @@ func (a answer) get(name, program string) (section, fleet.Reason) {
 		return s, garbled("df", s.body)
 	}
 	return s, fleet.Because(WhyStatus, fleet.Values{
-		"program": fleet.Text(program), "status": fleet.Text(short(s.status)), "said": fleet.Text(lastWords(s.body)),
+		"program": fleet.Text(program), "status": fleet.Text(boxsh.Short(s.status)), "said": fleet.Text(lastWords(s.body)),
 	})
 }
 
@@ -111,35 +114,13 @@ func garbled(program, body string) fleet.Reason {
 	return fleet.Because(WhyGarbled, fleet.Values{"program": fleet.Text(program), "said": fleet.Text(lastWords(body))})
 }
 
-// saidLetters is how much of what a program says is told.
-const saidLetters = 160
-
 // lastWords gives the last line that is not empty, fit for a message.
 func lastWords(body string) string {
 	var last string
 	for line := range strings.Lines(body) {
-		if line = printable(line); line != "" {
+		if line = boxsh.Printable(line); line != "" {
 			last = line
 		}
 	}
-	return short(last)
-}
-
-func printable(s string) string {
-	return strings.TrimSpace(strings.Map(func(r rune) rune {
-		switch {
-		case r == '\t':
-			return ' '
-		case unicode.IsPrint(r) && r != unicode.ReplacementChar:
-			return r
-		}
-		return -1
-	}, strings.ToValidUTF8(s, "")))
-}
-
-func short(s string) string {
-	if runes := []rune(s); len(runes) > saidLetters {
-		return "…" + string(runes[len(runes)-saidLetters:])
-	}
-	return s
+	return boxsh.Short(last)
 }

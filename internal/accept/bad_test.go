@@ -99,7 +99,7 @@ func faults() map[string]worse {
 		},
 		"no nvidia-smi": {
 			after: func(m *machine) { m.server.StandIn("nvidia-smi", "echo 'nvidia-smi: not found' >&2; exit 127") },
-			kind:  "unknown", code: accept.Unknown, words: []string{"cards: not known, since nvidia-smi ended with 127"},
+			kind:  "unknown", code: accept.Unknown, words: []string{"cards: not known, since nvidia-smi ended with 127", "all-reduce: not known, since no cards were found"},
 		},
 		"PyTorch without CUDA": {
 			after: func(m *machine) {
@@ -118,6 +118,15 @@ func faults() map[string]worse {
 			kind: "fails", code: accept.Required, words: []string{"direct write: must be known, and is not"},
 		},
 	}
+}
+
+func TestOneCardAloneHasNoLinksAndAddsUpNothing(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, sshdtest.Options{})
+	m.cards = m.cards[:1]
+	m.furnish()
+	_, res := m.examine(m.wanted())
+	told(t, res.Unknown, "links: not known, since one card alone was found", "all-reduce: not known, since one card alone was found")
 }
 
 func TestABadMachineIsFoundOut(t *testing.T) {

@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"curfew/fleet"
+	"curfew/internal/boxsh"
 	"curfew/internal/httpx"
+	"curfew/internal/look"
 	"curfew/internal/sshx"
 	"curfew/signals/probe"
 )
@@ -44,20 +46,26 @@ type Bootstrap struct {
 // Check says what is wrong with a script, before anything is sent; the error says after
 // a semicolon what would be right.
 func (b Bootstrap) Check() error {
+	_, _, err := b.parse()
+	return err
+}
+
+// parse gives the shell that a script is for, none is the user's own, and its text.
+func (b Bootstrap) parse() (shell string, q *probe.Question, err error) {
 	if strings.TrimSpace(b.Script) == "" {
-		return errors.New("the bootstrap script is empty; write the commands that prepare the machine")
+		return "", nil, errors.New("the bootstrap script is empty; write the commands that prepare the machine")
 	}
-	_, body, err := interpreter(b.Script)
+	shell, body, err := interpreter(b.Script)
 	if err != nil {
-		return err
+		return "", nil, err
 	}
 	for name := range b.Secrets {
 		if !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString(name) {
-			return fmt.Errorf("%q is not the name of an environment variable; write letters, digits and _", name)
+			return "", nil, fmt.Errorf("%q is not the name of an environment variable; write letters, digits and _", name)
 		}
 	}
-	_, err = probe.ParseCommand(body)
-	return err
+	q, err = probe.ParseCommand(body)
+	return shell, q, err
 }
 
 // Booted is what became of a bootstrap.
@@ -71,33 +79,29 @@ type Booted struct {
 // had been started is over then, or ends by itself.
 func (x *Examiner) Bootstrap(ctx context.Context, i fleet.Instance, b Bootstrap) (Booted, error) {
 	began := x.Now()
-	failed := func(code fleet.Code, key, value string) Booted {
-		why := fleet.Because(code, fleet.Values{key: fleet.Text(value)})
+	failed := func(code fleet.Code, key string, value fleet.Value) Booted {
+		why := fleet.Because(code, fleet.Values{key: value})
 		return Booted{Bootstrapped: fleet.Bootstrapped{Why: why, Took: x.Now().Sub(began)}}
 	}
-	if err := b.Check(); err != nil {
-		return failed(BootUnfilled, "why", err.Error()), nil
-	}
-	shell, body, _ := interpreter(b.Script)
-	q, err := probe.ParseCommand(body)
+	shell, q, err := b.parse()
 	if err != nil {
-		return failed(BootUnfilled, "why", err.Error()), nil
+		return failed(BootUnfilled, "why", fleet.Text(err.Error())), nil
 	}
 	text, why := q.About(i)
 	if !why.IsZero() {
-		return Booted{Bootstrapped: fleet.Bootstrapped{Why: fleet.Because(BootUnfilled, fleet.Values{"why": fleet.Nested(why)})}}, nil
+		return failed(BootUnfilled, "why", fleet.Nested(why)), nil
 	}
 	limited, cancel := context.WithTimeout(ctx, b.Timeout)
 	defer cancel()
-	sh, redact, err := x.open(limited, i, httpx.NewRedactor(x.known))
+	sh, redact, err := x.Open(limited, i, look.AcceptArgs)
 	if err != nil {
 		if ctx.Err() != nil {
 			return Booted{}, ctx.Err()
 		}
-		return failed(BootUnreachable, "error", short(printable(redact.String(err.Error())))), nil
+		return failed(BootUnreachable, "error", fleet.Text(boxsh.Short(boxsh.Printable(redact.String(err.Error()))))), nil
 	}
-	defer sh.close()
-	out, err := sh.run(limited, script{body: b.in(shell, text), limit: b.Timeout + watchSlack}, LogLimit)
+	defer sh.Close()
+	out, err := sh.Run(limited, boxsh.Script{Body: b.in(shell, text), Timeout: b.Timeout}, LogLimit)
 	if ctx.Err() != nil {
 		return Booted{Begun: true}, ctx.Err()
 	}
@@ -108,21 +112,13 @@ func (x *Examiner) Bootstrap(ctx context.Context, i fleet.Instance, b Bootstrap)
 	return done, nil
 }
 
-// in writes the script for a shell: secrets become its environment, and the text comes
-// by a descriptor, so that no command line shows any of it. It has nothing to read.
+// in writes the script for a shell: secrets become its environment.
 func (b Bootstrap) in(shell, text string) string {
 	var s strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(b.Secrets)) {
-		fmt.Fprintf(&s, "%s=%s; export %s\n", name, word(b.Secrets[name]), name)
+		fmt.Fprintf(&s, "%s=%s; export %s\n", name, boxsh.Word(b.Secrets[name]), name)
 	}
-	if shell == "" {
-		s.WriteString("case $SHELL in */bash|*/zsh|*/ksh) ;; *) SHELL=/bin/sh;; esac\n")
-	} else {
-		fmt.Fprintf(&s, "SHELL=%s\n", shell)
-	}
-	end := newMark()
-	fmt.Fprintf(&s, "exec \"$SHELL\" -lc 'curfew_script=$(cat <&4); exec 4<&-; eval \"$curfew_script\"' 4<<'%[1]s'\n%[2]s\n%[1]s", end, text)
-	return s.String()
+	return s.String() + boxsh.LoginShell(shell, text)
 }
 
 // interpreter gives the shell that the first line of a script names, and the rest; none
@@ -140,11 +136,11 @@ func interpreter(text string) (shell, body string, err error) {
 	}
 	var set strings.Builder
 	if len(words) == 0 || !slices.Contains([]string{"sh", "bash", "dash", "zsh", "ksh"}, path.Base(words[0])) {
-		return "", "", fmt.Errorf("the bootstrap script begins with %q; write a script for sh or bash", short(printable(line)))
+		return "", "", fmt.Errorf("the bootstrap script begins with %q; write a script for sh or bash", boxsh.Short(boxsh.Printable(line)))
 	}
 	for _, option := range words[1:] { // as in #!/bin/bash -e
 		if !regexp.MustCompile(`^-[a-z]+$`).MatchString(option) {
-			return "", "", fmt.Errorf("the bootstrap script begins with %q; write options of the shell as -e, or use set", short(printable(line)))
+			return "", "", fmt.Errorf("the bootstrap script begins with %q; write options of the shell as -e, or use set", boxsh.Short(boxsh.Printable(line)))
 		}
 		set.WriteString("set " + option + "; ")
 	}
@@ -160,7 +156,7 @@ const leastSecret = 6
 func (b Bootstrap) secrets() []string {
 	var all []string
 	for _, s := range b.Secrets {
-		all = append(all, s, word(s), strings.ReplaceAll(s, "'", `'\''`))
+		all = append(all, s, boxsh.Word(s), strings.ReplaceAll(s, "'", `'\''`))
 		for line := range strings.Lines(s) {
 			if line = strings.TrimSpace(line); len(line) >= leastSecret {
 				all = append(all, line)
@@ -194,17 +190,17 @@ func (b Bootstrap) log(out []byte, redact *httpx.Redactor) []byte {
 func (b Bootstrap) ended(ctx context.Context, err error, log []byte, redact *httpx.Redactor) (exit *int, why fleet.Reason) {
 	said := fleet.Text(lastWords(string(log)))
 	zero := 0
-	ended, byItself := errors.AsType[*exitError](err)
+	ended, byItself := errors.AsType[*boxsh.Exit](err)
 	switch {
 	case err == nil:
 		return &zero, fleet.Reason{}
 	case byItself:
-		return &ended.status, fleet.Because(BootFailed, fleet.Values{"status": fleet.Number(float64(ended.status)), "said": said})
+		return &ended.Status, fleet.Because(BootFailed, fleet.Values{"status": fleet.Number(float64(ended.Status)), "said": said})
 	case ctx.Err() != nil || errors.Is(err, sshx.ErrTimedOut):
 		return nil, fleet.Because(BootTimedOut, fleet.Values{"timeout": fleet.Span(b.Timeout), "said": said})
 	case errors.Is(err, sshx.ErrLost):
 		return nil, fleet.Because(BootLost, fleet.Values{"said": said})
 	}
 	text := httpx.NewRedactor(b.secrets).String(redact.String(err.Error()))
-	return nil, fleet.Because(BootKilled, fleet.Values{"error": fleet.Text(short(printable(text)))})
+	return nil, fleet.Because(BootKilled, fleet.Values{"error": fleet.Text(boxsh.Short(boxsh.Printable(text)))})
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"curfew/fleet"
+	"curfew/internal/boxsh"
 )
 
 const smi = "nvidia-smi"
@@ -27,7 +28,7 @@ func (a answer) cards() Reading[[]Card] {
 		if err != nil || index < 0 || f[1] == "" || slices.ContainsFunc(out, func(c Card) bool { return c.Index == index }) {
 			return unknown[[]Card](garbled(smi, s.body))
 		}
-		c := Card{Index: index, Name: short(printable(f[1])), MemoryMB: figure(f[2]), Driver: short(printable(f[3]))}
+		c := Card{Index: index, Name: boxsh.Short(boxsh.Printable(f[1])), MemoryMB: figure(f[2]), Driver: boxsh.Short(boxsh.Printable(f[3]))}
 		if busy, err := strconv.ParseFloat(f[4], 64); err == nil && busy >= 0 && busy <= 100 {
 			c.Busy = &busy
 		}
@@ -131,18 +132,18 @@ func (a answer) framework() Reading[Framework] {
 	}
 	f, seen := Framework{}, false
 	for line := range strings.Lines(s.body) {
-		w := strings.Fields(printable(line))
+		w := strings.Fields(boxsh.Printable(line))
 		switch {
 		case len(w) == 3 && w[0] == "torch":
-			if f.Version = short(w[1]); w[2] != "-" {
-				f.CUDA = short(w[2])
+			if f.Version = boxsh.Short(w[1]); w[2] != "-" {
+				f.CUDA = boxsh.Short(w[2])
 			}
 		case len(w) == 2 && w[0] == "seen":
 			n, err := strconv.Atoi(w[1])
 			f.Seen, seen = n, err == nil && n >= 0
 		case len(w) >= 3 && w[0] == "card":
 			if n, err := strconv.Atoi(w[1]); err == nil && n >= 0 {
-				f.Cards = append(f.Cards, CardTried{Index: n, OK: w[2] == "ok", Said: short(strings.Join(w[3:], " "))})
+				f.Cards = append(f.Cards, CardTried{Index: n, OK: w[2] == "ok", Said: boxsh.Short(strings.Join(w[3:], " "))})
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"curfew/fleet"
 	"curfew/internal/accept"
+	"curfew/internal/boxsh"
 	"curfew/internal/sshx/sshdtest"
 	"curfew/signals/ssh"
 )
@@ -109,7 +110,7 @@ func TestAWriteThatTakesTooLongIsMeasuredAllTheSame(t *testing.T) {
 }
 
 func TestTheMachineCurfewRunsInIsExaminedWithoutALogin(t *testing.T) {
-	x := &accept.Examiner{Now: time.Now, Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + t.TempDir()}}
+	x := &accept.Examiner{Now: time.Now, Login: boxsh.Login{Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + t.TempDir()}}}
 	want := accept.Defaults()
 	want.Off, want.Timeout = []accept.Check{accept.CheckDisk}, time.Minute
 	r, err := x.Examine(t.Context(), fleet.Instance{Here: true}, want)

@@ -281,6 +281,8 @@ func (j *judge) links() {
 	l := j.r.Links.Value
 	v := fleet.Values{"pairs": fleet.Number(float64(l.Pairs)), "nvlink": fleet.Number(float64(l.NVLink)), "other": fleet.Text(l.Other)}
 	switch {
+	case l.Pairs == 0:
+		j.unknown(CheckLinks, fleet.Because(WhyOneCard, nil))
 	case l.NVLink == 0:
 		j.warn(fleet.Because(LinksSlow, v))
 	case l.NVLink < l.Pairs:

@@ -15,6 +15,7 @@ import (
 
 	"curfew/fleet"
 	"curfew/internal/accept"
+	"curfew/internal/boxsh"
 	"curfew/internal/sshx"
 	"curfew/internal/sshx/sshdtest"
 	"curfew/internal/text"
@@ -125,13 +126,12 @@ func (m *machine) examiner() *accept.Examiner {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	return &accept.Examiner{
-		Now: time.Now, Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + m.t.TempDir()},
+	return &accept.Examiner{Now: time.Now, Login: boxsh.Login{
 		Dialer: &sshx.Dialer{Key: key, Pins: sshx.NewMemoryPins()},
 		Access: func(context.Context, fleet.Instance) (fleet.Access, error) {
 			return m.proxy.Access(m.server.Access()), nil
 		},
-	}
+	}}
 }
 
 func (m *machine) instance() fleet.Instance {

@@ -1,73 +1,11 @@
 package accept
 
 import (
-	"crypto/rand"
-	"errors"
 	"fmt"
-	"os/exec"
 	"strings"
-	"time"
 
-	"curfew/internal/look"
+	"curfew/internal/boxsh"
 )
-
-// scriptCommand is the whole command line of what is run inside: the script comes on
-// standard input, so that nothing of it, and no secret in it, can be seen in a list of
-// processes, and nothing of it is taken for a training run.
-const scriptCommand = "exec " + look.AcceptArgs
-
-// watchSlack is by how much the script's own watch is slower than ours, which cannot
-// reach it where the network has gone silent.
-const watchSlack = 5 * time.Second
-
-// script is what one shell is to do, for at most a time.
-type script struct {
-	body  string
-	limit time.Duration
-}
-
-// tethered is the script for a standard input that ends only with the connection:
-// everything is killed then, and when the time is over. Whoever is killed belongs to
-// the process group that a login makes.
-func (s script) tethered() []byte {
-	return []byte("{\nexec 3<&0 </dev/null 2>/dev/null\n" + s.watch() +
-		"( cat <&3; kill -9 0 ) >/dev/null &\ncurfew_cord=$!\nexec 3<&-\n" +
-		"(\n" + s.body + "\n) 2>&1\ncurfew_status=$?\n" +
-		"kill $curfew_cord\nexit $curfew_status\n}\n")
-}
-
-// alone is the script for a shell of this machine, whose process group is killed by
-// whoever started it.
-func (s script) alone() []byte {
-	return []byte("{\nexec </dev/null 2>/dev/null\n" + s.watch() + "(\n" + s.body + "\n) 2>&1\nexit\n}\n")
-}
-
-// watch starts what kills the process group when the time is over, although nobody can
-// reach it any more. It ends soon after the shell that started it.
-func (s script) watch() string {
-	return fmt.Sprintf("( n=0; while [ $n -lt %d ]; do sleep 1; kill -0 $$ || exit; n=$((n+1)); done; kill -9 0 ) >/dev/null 3<&- &\n",
-		int(s.limit/time.Second)+1)
-}
-
-// newMark is a word that nothing inside can know beforehand.
-func newMark() string { return "curfew-" + rand.Text() }
-
-// word quotes what the shell is to take as it stands.
-func word(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
-
-// exitError is a script that ended with another status than 0.
-type exitError struct{ status int }
-
-// Error gives the status.
-func (e *exitError) Error() string { return fmt.Sprintf("it ended with exit status %d", e.status) }
-
-// exited gives the status of a program that ended by itself with another than 0.
-func exited(err error) (int, bool) {
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.Exited() {
-		return exit.ExitCode(), true
-	}
-	return 0, false
-}
 
 // exam is one examination: what to send, and what is needed to read the answer.
 type exam struct {
@@ -79,9 +17,9 @@ type exam struct {
 // newExam writes an examination. What may hang comes after what does not, so that it is
 // read all the same; the load comes last, so that it disturbs no other measurement.
 func newExam(t Thresholds) exam {
-	e := exam{mark: newMark(), t: t}
+	e := exam{mark: boxsh.Mark(), t: t}
 	var b strings.Builder
-	fmt.Fprintf(&b, "mark=%s\nurl=%s\ndir=%s\n", e.mark, word(quoteURL(t.URL)), word(t.Path))
+	fmt.Fprintf(&b, "mark=%s\nurl=%s\ndir=%s\n", e.mark, boxsh.Word(quoteURL(t.URL)), boxsh.Word(t.Path))
 	b.WriteString(prologue + machineProbes)
 	for _, p := range []struct {
 		check Check
@@ -229,7 +167,8 @@ fi
 // allReduceProbe adds up a tensor over all cards, by PyTorch or by nccl-tests. Which
 // way NCCL goes is left to it: InfiniBand and its own settings stay as they are.
 const allReduceProbe = `b allreduce
-if [ $cards -lt 2 ]; then e single
+if [ $cards = 0 ]; then e nocards
+elif [ $cards = 1 ]; then e single
 elif [ -n "$busy" ]; then e busy
 else
 	r=nopython

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +15,7 @@ import (
 	"curfew/internal/accept"
 	"curfew/internal/config"
 	"curfew/internal/ctl"
-	"curfew/internal/sshx"
+	"curfew/internal/guard"
 	"curfew/internal/store"
 	sshsignal "curfew/signals/ssh"
 )
@@ -23,8 +24,13 @@ import (
 const (
 	ReasonBootstrapped       fleet.Code = "app.bootstrapped"
 	ReasonBootstrapDryRun    fleet.Code = "app.bootstrap-dry-run"
+	ReasonBootstrapRefused   fleet.Code = "app.bootstrap-refused"
 	ReasonBootstrappedBefore fleet.Code = "app.bootstrap-before"
 )
+
+// ReasonUnexamined is what is kept of a machine that was prepared, and then could not be
+// examined.
+const ReasonUnexamined fleet.Code = "app.unexamined"
 
 const (
 	// acceptancesShown is how many results of a machine people are shown.
@@ -39,24 +45,6 @@ type Examiner interface {
 	// nothing could be measured.
 	Examine(ctx context.Context, i fleet.Instance, t accept.Thresholds) (accept.Report, error)
 	Bootstrap(ctx context.Context, i fleet.Instance, b accept.Bootstrap) (accept.Booted, error)
-}
-
-// Examiner makes what examines machines: it logs in as the ssh source does.
-func (o *Opener) Examiner(entries []config.Signal, in sshsignal.Options) (*accept.Examiner, error) {
-	x := &accept.Examiner{Access: in.Access, Dialer: &sshx.Dialer{Pins: in.Pins}, Env: o.lookEnv(), Now: in.Now, Secrets: o.known}
-	entry, ok := find(entries, func(s config.Signal) bool { return s.Type == "ssh" })
-	if !ok {
-		return x, nil
-	}
-	x.Access, x.Dialer.Timeout = asUser(in.Access, entry.User), entry.Timeout
-	if entry.Key.IsZero() {
-		return x, nil
-	}
-	key, err := entry.Key.Read(o.LookupEnv, o.ReadFile)
-	if err == nil {
-		x.Dialer.Key, err = sshx.ParseKey([]byte(key))
-	}
-	return x, err
 }
 
 // AcceptMachine prepares a machine if it is asked to, examines it, and keeps the result.
@@ -88,33 +76,42 @@ func (a *App) AcceptMachine(ctx context.Context, r ctl.AcceptRequest) (ctl.Accep
 	log := a.log.With().Str("instance", i.Ref.String()).Logger()
 	log.Info().Str("by", r.By).Msg("examination begins")
 	var told accept.Result
-	var written []byte
-	if out.Bootstrap, written, err = a.bootstrap(ctx, rt, opener, x, i, r.Bootstrap, &told); err != nil {
+	if out.Bootstrap, err = a.bootstrap(ctx, rt, opener, x, i, r.Bootstrap, &told); err != nil {
 		return ctl.AcceptAnswer{}, err
 	}
 	report, err := x.Examine(ctx, i, rt.cfg.Accept.Thresholds)
 	if err != nil {
-		err = fmt.Errorf("%s cannot be examined: %w", i.DisplayName(), err)
-		if file, kept := a.keepBootLog(i, out.At, written); kept == nil && file != "" {
-			err = fmt.Errorf("%w (the bootstrap's output is in %s)", err, file)
-		}
-		return ctl.AcceptAnswer{}, err
+		return ctl.AcceptAnswer{}, a.unexamined(ctx, i, out, told, err)
 	}
 	res := accept.Judge(report, i.GPU, rt.cfg.Accept.Thresholds)
 	out.Passed, out.Fails = append(told.Passed, res.Passed...), append(told.Fails, res.Fails...)
 	out.Warnings, out.Unknown = append(told.Warnings, res.Warnings...), res.Unknown
 	out.Accepted, out.Measured = len(out.Fails) == 0, report.Figures()
-	if b := out.Bootstrap; b != nil {
-		if b.Log, err = a.keepBootLog(i, out.At, written); err != nil {
-			return ctl.AcceptAnswer{}, err
-		}
-	}
-	if err := a.store.Update(ctx, func(tx *store.Tx) error { return tx.SaveAcceptance(&out) }); err != nil {
+	if err := a.saveAcceptance(ctx, &out); err != nil {
 		return ctl.AcceptAnswer{}, err
 	}
 	log.Info().Bool("accepted", out.Accepted).Int("fails", len(out.Fails)).Int("warnings", len(out.Warnings)).Int("unknown", len(out.Unknown)).
 		Msg("examination is over")
 	return ctl.AcceptAnswer{Now: a.clock.Now(), Instance: i, Acceptance: out}, nil
+}
+
+// unexamined keeps that a machine was prepared, which is done once in each boot, although
+// it could not be examined; also where ctx ended. It gives the error of the examination.
+func (a *App) unexamined(ctx context.Context, i fleet.Instance, out fleet.Acceptance, told accept.Result, err error) error {
+	out.Passed, out.Warnings = told.Passed, told.Warnings
+	out.Fails = append(told.Fails, fleet.Because(ReasonUnexamined, fleet.Values{"error": fleet.Text(err.Error())}))
+	err = fmt.Errorf("%s cannot be examined: %w", i.DisplayName(), err)
+	if out.Bootstrap == nil {
+		return err
+	}
+	if file := out.Bootstrap.Log; file != "" {
+		err = fmt.Errorf("%w (the bootstrap's output is in %s)", err, file)
+	}
+	return errors.Join(err, a.saveAcceptance(context.WithoutCancel(ctx), &out))
+}
+
+func (a *App) saveAcceptance(ctx context.Context, out *fleet.Acceptance) error {
+	return a.store.Update(ctx, func(tx *store.Tx) error { return tx.SaveAcceptance(out) })
 }
 
 // whileItRuns gives a context that ends with the daemon, too, which waits for nobody that
@@ -156,70 +153,106 @@ func (a *App) endAccept(ref fleet.Ref) {
 }
 
 // bootstrap runs the script that was named, or the configuration's where it was not run
-// in this boot yet. In a dry run nothing is run: what was named is refused. nil: none
-// was run.
+// in this boot yet, and keeps its output. Nothing is run in a dry run, nor inside what is
+// protected or held: what was named is refused then. nil: none was run.
 func (a *App) bootstrap(
 	ctx context.Context, rt *runtime, opener *Opener, x Examiner, i fleet.Instance, named string, told *accept.Result,
-) (*fleet.Bootstrapped, []byte, error) {
-	entry, script := rt.cfg.Accept.Bootstrap, named
-	if script == "" && entry.Run == "" && entry.File == "" {
-		return nil, nil, nil
+) (*fleet.Bootstrapped, error) {
+	entry := rt.cfg.Accept.Bootstrap
+	if named == "" && entry.Run == "" && entry.File == "" {
+		return nil, nil
 	}
-	acc, _ := find(rt.cfg.Accounts, func(c config.Account) bool { return c.Name == i.AccountName })
-	dry := !fleet.Enforcing(milder(rt.cfg.Mode, acc.Mode))
+	dry := !fleet.Enforcing(rt.accountMode(i.Ref))
 	switch {
 	case dry && named != "":
-		return nil, nil, fmt.Errorf("the bootstrap of %s is not run in a dry run; write mode: enforce, or leave --bootstrap out", i.DisplayName())
+		return nil, fmt.Errorf("the bootstrap of %s is not run in a dry run; write mode: enforce, or leave --bootstrap out", i.DisplayName())
 	case dry:
 		told.Warnings = append(told.Warnings, fleet.Because(ReasonBootstrapDryRun, nil))
-		return nil, nil, nil
+		return nil, nil
 	case named == "":
 		at, err := a.bootstrappedAt(ctx, i)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if !at.IsZero() {
 			told.Passed = append(told.Passed, fleet.Because(ReasonBootstrappedBefore, fleet.Values{"at": fleet.Moment(at)}))
-			return nil, nil, nil
-		}
-		if script = entry.Run; entry.File != "" {
-			text, err := a.o.ReadFile(entry.File)
-			if err != nil {
-				return nil, nil, fmt.Errorf("read the bootstrap script: %w", err)
-			}
-			script = string(text)
+			return nil, nil
 		}
 	}
-	secrets, err := opener.read(entry.Secrets)
+	why, err := a.handsOff(ctx, rt, i)
+	switch {
+	case err != nil:
+		return nil, err
+	case !why.IsZero() && named != "":
+		return nil, fmt.Errorf("the bootstrap of %s is not run: %s; leave --bootstrap out to examine it alone", i.DisplayName(), rt.render.Reason(why, a.clock.Now()))
+	case !why.IsZero():
+		told.Warnings = append(told.Warnings, fleet.Because(ReasonBootstrapRefused, fleet.Values{"why": fleet.Nested(why)}))
+		return nil, nil
+	}
+	b, err := a.script(entry, opener, named)
 	if err != nil {
-		return nil, nil, fmt.Errorf("accept.bootstrap.secrets: %w", err)
+		return nil, err
 	}
-	b := accept.Bootstrap{Script: script, Secrets: secrets, Timeout: entry.Timeout}
-	if err := b.Check(); err != nil {
-		return nil, nil, err
-	}
+	began := a.clock.Now()
 	done, err := x.Bootstrap(ctx, i, b)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if done.OK {
 		told.Passed = append(told.Passed, fleet.Because(ReasonBootstrapped, fleet.Values{"took": fleet.Span(done.Took.Round(time.Second))}))
 	} else {
 		told.Fails = append(told.Fails, done.Why)
 	}
-	return &done.Bootstrapped, done.Log, nil
+	if done.Bootstrapped.Log, err = a.keepBootLog(i, began, done.Log); err != nil {
+		a.log.Warn().Err(err).Str("instance", i.Ref.String()).Msg("the bootstrap's output is not kept")
+	}
+	return &done.Bootstrapped, nil
+}
+
+// script is what was named, or the configuration's, with its secrets.
+func (a *App) script(entry config.Bootstrap, opener *Opener, named string) (accept.Bootstrap, error) {
+	b := accept.Bootstrap{Script: cmp.Or(named, entry.Run), Timeout: entry.Timeout}
+	if b.Script == "" {
+		text, err := a.o.ReadFile(entry.File)
+		if err != nil {
+			return b, fmt.Errorf("read the bootstrap script: %w", err)
+		}
+		b.Script = string(text)
+	}
+	var err error
+	if b.Secrets, err = opener.read(entry.Secrets); err != nil {
+		return b, fmt.Errorf("accept.bootstrap.secrets: %w", err)
+	}
+	return b, b.Check()
+}
+
+// handsOff says why a machine is not to be touched: it is protected, or held.
+func (a *App) handsOff(ctx context.Context, rt *runtime, i fleet.Instance) (fleet.Reason, error) {
+	now := a.clock.Now()
+	holds, err := a.store.Holds(ctx, now)
+	if err != nil {
+		return fleet.Reason{}, err
+	}
+	no, _ := find(guard.Ask(guard.Chain(), guard.Input{
+		Now: now, Thing: i, Protected: a.protected(rt, i), Holds: holdsOf(holds, i.Ref), BoxHold: a.boxHold(i),
+	}), func(r guard.Ruling) bool {
+		return (r.Check == "protection" || r.Check == "hold") && r.Answer != guard.Allow
+	})
+	return no.Reason, nil
 }
 
 // bootstrappedAt tells when a bootstrap ended well in this boot; zero: not yet, or that
 // cannot be told.
 func (a *App) bootstrappedAt(ctx context.Context, i fleet.Instance) (time.Time, error) {
-	const enough = 20
-	before, err := a.store.Acceptances(ctx, i.Ref, enough)
-	if err != nil || i.Boot == "" {
+	if i.Boot == "" {
+		return time.Time{}, nil
+	}
+	before, err := a.store.AcceptancesIn(ctx, i.Ref, i.Boot)
+	if err != nil {
 		return time.Time{}, err
 	}
 	for _, b := range before {
-		if b.Boot.Same(i.Boot) && b.Bootstrap != nil && b.Bootstrap.OK {
+		if b.Bootstrap != nil && b.Bootstrap.OK {
 			return b.At, nil
 		}
 	}

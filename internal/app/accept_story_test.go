@@ -199,6 +199,80 @@ func TestABootstrapThatFailsFailsTheMachineAndIsRunAgain(t *testing.T) {
 	})
 }
 
+// However often a machine is examined, and also where that fails after it was prepared.
+func TestABootstrapThatEndedWellIsNotForgotten(t *testing.T) {
+	inLab(t, func(t *testing.T) {
+		l, x := acceptLab(t, labBootstrap)
+		x.err = errors.New("nobody answers")
+		if _, err := l.accept(ctl.AcceptRequest{}); err == nil || !strings.Contains(err.Error(), "exp-a cannot be examined: nobody answers (the bootstrap's output is in ") {
+			t.Errorf("got %v", err)
+		}
+		if got := l.explained(); len(got) != 1 || got[0].Accepted || got[0].Fails[0].Code != ReasonUnexamined || !got[0].Bootstrap.OK {
+			t.Fatalf("explain shows %+v", got)
+		}
+		x.err = nil
+		for range 25 {
+			if a, err := l.accept(ctl.AcceptRequest{}); err != nil || a.Passed[0].Code != ReasonBootstrappedBefore {
+				t.Fatalf("%+v, %v", a, err)
+			}
+		}
+		if len(x.scripts) != 1 {
+			t.Errorf("it was run %d times", len(x.scripts))
+		}
+	})
+}
+
+func TestAnExaminationThatIsCutOffForgetsNoBootstrap(t *testing.T) {
+	inLab(t, func(t *testing.T) {
+		l, x := acceptLab(t, labBootstrap)
+		x.long = true
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if _, err := l.app.AcceptMachine(ctx, ctl.AcceptRequest{Name: "exp-a", By: "wang"}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("it ended with %v", err)
+		}
+		x.long = false
+		if a, err := l.accept(ctl.AcceptRequest{}); err != nil || a.Passed[0].Code != ReasonBootstrappedBefore || len(x.scripts) != 1 {
+			t.Errorf("%+v, %v", a, err)
+		}
+	})
+}
+
+// A script is run by nobody's hand where nothing is to be touched; looking is fine.
+func TestWhatIsProtectedOrHeldIsNotPrepared(t *testing.T) {
+	for name, c := range map[string]struct {
+		yaml string
+		do   func(*testing.T, *lab)
+		why  string
+	}{
+		"protected": {yaml: "\nprotect: {names: [exp-a]}\n", why: "protected by the name pattern exp-a"},
+		"held": {why: "held by li", do: func(t *testing.T, l *lab) {
+			if _, err := l.app.Hold(t.Context(), ctl.HoldRequest{Name: "exp-a", Until: time.Now().Add(time.Hour), By: "li"}); err != nil {
+				t.Fatal(err)
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inLab(t, func(t *testing.T) {
+				l, x := acceptLab(t, labBootstrap+c.yaml)
+				if c.do != nil {
+					c.do(t, l)
+				}
+				a, err := l.accept(ctl.AcceptRequest{})
+				if err != nil || !a.Accepted || a.Bootstrap != nil || len(a.Warnings) == 0 || a.Warnings[0].Code != ReasonBootstrapRefused {
+					t.Errorf("%+v, %v", a, err)
+				}
+				if _, err := l.accept(ctl.AcceptRequest{Bootstrap: "true"}); err == nil || !strings.Contains(err.Error(), "the bootstrap of exp-a is not run: "+c.why) {
+					t.Errorf("one that was named: %v", err)
+				}
+				if len(x.scripts) != 0 {
+					t.Errorf("ran %+v", x.scripts)
+				}
+			})
+		})
+	}
+}
+
 func TestInADryRunNothingIsPrepared(t *testing.T) {
 	inLab(t, func(t *testing.T) {
 		l, x := acceptLab(t, labBootstrap)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -108,7 +109,7 @@ func (a *App) compareBills(ctx context.Context, rt *runtime, now time.Time) ([]f
 }
 
 func billFinding(c ctl.BillCheck, d ledger.BillDay, rows []ledger.BillRow) fleet.Finding {
-	slices.SortStableFunc(rows, func(a, b ledger.BillRow) int { return int(b.Gap.Micros - a.Gap.Micros) })
+	slices.SortStableFunc(rows, func(a, b ledger.BillRow) int { return cmp.Compare(b.Gap.Micros, a.Gap.Micros) })
 	first := rows[0]
 	v := fleet.Values{
 		"account": fleet.Text(c.Account), "day": fleet.Text(d.Day),

@@ -15,6 +15,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"curfew/fleet"
+	"curfew/internal/accept"
+	"curfew/internal/boxsh"
 	"curfew/internal/config"
 	"curfew/internal/export"
 	"curfew/internal/httpx"
@@ -186,24 +188,34 @@ func asUser(told access, user string) access {
 	}
 }
 
-// Exporter makes what copies data away: it logs in as the ssh source does.
+// Exporter makes what copies data away.
 func (o *Opener) Exporter(entries []config.Signal, in sshsignal.Options) (*export.Exporter, error) {
-	x := &export.Exporter{
-		Access: in.Access, Dialer: &sshx.Dialer{Pins: in.Pins}, Env: o.lookEnv(), Now: in.Now, Secrets: o.known,
-	}
+	l, err := o.login(entries, in)
+	return &export.Exporter{Login: l, Now: in.Now}, err
+}
+
+// Examiner makes what examines machines.
+func (o *Opener) Examiner(entries []config.Signal, in sshsignal.Options) (*accept.Examiner, error) {
+	l, err := o.login(entries, in)
+	return &accept.Examiner{Login: l, Now: in.Now}, err
+}
+
+// login tells how to get inside instances: as the ssh source does.
+func (o *Opener) login(entries []config.Signal, in sshsignal.Options) (boxsh.Login, error) {
+	l := boxsh.Login{Access: in.Access, Dialer: &sshx.Dialer{Pins: in.Pins}, Env: o.lookEnv(), Secrets: o.known}
 	entry, ok := find(entries, func(s config.Signal) bool { return s.Type == "ssh" })
 	if !ok {
-		return x, nil
+		return l, nil
 	}
-	x.Access, x.Dialer.Timeout = asUser(in.Access, entry.User), entry.Timeout
+	l.Access, l.Dialer.Timeout = asUser(in.Access, entry.User), entry.Timeout
 	if entry.Key.IsZero() {
-		return x, nil
+		return l, nil
 	}
 	key, err := entry.Key.Read(o.LookupEnv, o.ReadFile)
 	if err == nil {
-		x.Dialer.Key, err = sshx.ParseKey([]byte(key))
+		l.Dialer.Key, err = sshx.ParseKey([]byte(key))
 	}
-	return x, err
+	return l, err
 }
 
 // probe opens a source that asks a URL or a command.

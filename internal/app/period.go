@@ -83,12 +83,12 @@ func (a *App) periodUse(ctx context.Context, rt *runtime, i fleet.Instance, now 
 	if err != nil {
 		return use{}, err
 	}
-	runs, err := a.store.AllRuns(ctx)
+	runs, err := a.store.RunsOf(ctx, i.Ref)
 	if err != nil {
 		return use{}, err
 	}
 	u := use{since: now, end: i.Charge.End}
-	h := ledger.History{Ref: i.Ref, Name: i.DisplayName(), Runs: runs[i.Ref], Segments: withHistory(nil, history)}
+	h := ledger.History{Ref: i.Ref, Name: i.DisplayName(), Runs: runs, Segments: withHistory(nil, history)}
 	for _, g := range history {
 		if g.What == "state" && g.From.Before(u.since) {
 			u.since = g.From

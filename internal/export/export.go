@@ -6,12 +6,11 @@ package export
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"curfew/fleet"
-	"curfew/internal/httpx"
-	"curfew/internal/sshx"
+	"curfew/internal/boxsh"
+	"curfew/internal/look"
 	"curfew/signals/probe"
 )
 
@@ -44,24 +43,10 @@ type Result struct {
 	Why   fleet.Reason // why it failed; zero: everything was copied and proven
 }
 
-// Exporter carries exports out: over SSH, and on the machine that curfew itself runs
-// in without. It may be used from several goroutines.
+// Exporter carries exports out. It may be used from several goroutines.
 type Exporter struct {
-	// Access tells how to log in.
-	Access func(ctx context.Context, i fleet.Instance) (fleet.Access, error)
-	Dialer *sshx.Dialer
-	// Env is the environment on this machine; it holds nothing but PATH and HOME.
-	Env []string
+	boxsh.Login
 	Now func() time.Time
-	// Secrets are taken out of what is told; may be nil.
-	Secrets func() []string
-}
-
-// shell runs scripts for sh inside one instance.
-type shell interface {
-	// run gives the last of what was written, as much as is kept.
-	run(ctx context.Context, s script) ([]byte, error)
-	close()
 }
 
 // Export carries one out. An error means that ctx ended first and that nothing can be
@@ -77,14 +62,14 @@ func (x *Exporter) Export(ctx context.Context, job Job) (Result, error) {
 	}
 	limited, cancel := context.WithTimeout(ctx, job.Export.Timeout)
 	defer cancel()
-	sh, redact, err := x.open(limited, job.Instance)
+	sh, redact, err := x.Open(limited, job.Instance, look.ExportArgs)
 	if err != nil {
 		if ctx.Err() != nil {
 			return Result{}, ctx.Err()
 		}
 		return Result{Why: fleet.Because(ReasonUnreachable, fleet.Values{"error": fleet.Text(redact.String(err.Error()))})}, nil
 	}
-	defer sh.close()
+	defer sh.Close()
 	one := &running{shell: sh, job: job, now: x.Now, redact: redact}
 	why = one.required(limited)
 	if why.IsZero() {
@@ -113,32 +98,4 @@ func fill(command string, i fleet.Instance) (string, fleet.Reason) {
 		return "", fleet.Because(ReasonUnfilled, fleet.Values{"why": fleet.Nested(why)})
 	}
 	return text, fleet.Reason{}
-}
-
-// open logs in, or does not where the instance is the machine curfew runs in.
-func (x *Exporter) open(ctx context.Context, i fleet.Instance) (shell, *httpx.Redactor, error) {
-	known := func() []string {
-		if x.Secrets == nil {
-			return nil
-		}
-		return x.Secrets()
-	}
-	if i.Here {
-		return here{env: x.Env}, httpx.NewRedactor(known), nil
-	}
-	access, err := x.Access(ctx, i)
-	redact := httpx.NewRedactor(func() []string {
-		return append(known(), access.Password, access.Key, access.JupyterToken)
-	})
-	switch {
-	case err != nil:
-		return nil, redact, err
-	case access.Host == "" || access.User == "":
-		return nil, redact, errors.New("no host or no user was told")
-	}
-	conn, err := x.Dialer.Dial(ctx, sshx.Target{Ref: i.Ref, Boot: i.Boot, Access: access})
-	if err != nil {
-		return nil, redact, err
-	}
-	return far{conn}, redact, nil
 }

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"curfew/fleet"
+	"curfew/internal/boxsh"
 	"curfew/internal/export"
 	"curfew/internal/sshx"
 	"curfew/internal/sshx/sshdtest"
@@ -96,7 +97,7 @@ func (b *box) instance() fleet.Instance {
 }
 
 func (b *box) exporter() *export.Exporter {
-	x := &export.Exporter{Now: time.Now, Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + b.t.TempDir()}}
+	x := &export.Exporter{Now: time.Now, Login: boxsh.Login{Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + b.t.TempDir()}}}
 	if b.here {
 		return x
 	}

@@ -1,63 +1,13 @@
 package export
 
 import (
-	"crypto/rand"
-	"errors"
 	"fmt"
-	"os/exec"
 	"strconv"
 	"strings"
 	"time"
 
-	"curfew/internal/look"
+	"curfew/internal/boxsh"
 )
-
-// scriptCommand is the whole command line of what an export runs: the script comes
-// on standard input, so that nothing of it can be seen, or taken for a training run,
-// in a process list.
-const scriptCommand = "exec " + look.ExportArgs
-
-func scriptArgs() []string { return strings.Fields(look.ExportArgs) }
-
-// script is what one shell is to do, for at most a time.
-type script struct {
-	body  string
-	limit time.Duration
-}
-
-// tethered is the script for a standard input that ends only with the connection:
-// everything is killed then, and when the time is over. Whoever is killed belongs to
-// the process group that a login makes.
-func (s script) tethered() []byte {
-	return []byte("{\nexec 3<&0 </dev/null 2>/dev/null\n" + s.watch() +
-		"( cat <&3; kill -9 0 ) >/dev/null &\ncurfew_cord=$!\nexec 3<&-\n" +
-		"(\n" + s.body + "\n) 2>&1\ncurfew_status=$?\n" +
-		"kill $curfew_cord\nexit $curfew_status\n}\n")
-}
-
-// alone is the script for a shell of this machine, whose process group is killed by
-// whoever started it.
-func (s script) alone() []byte {
-	return []byte("{\nexec </dev/null 2>/dev/null\n" + s.watch() + "(\n" + s.body + "\n) 2>&1\nexit\n}\n")
-}
-
-// watch starts what kills the process group when the time is over, wherever there is
-// no program called timeout, and although nobody can reach it any more. It ends soon
-// after the shell that started it.
-func (s script) watch() string {
-	return fmt.Sprintf("( n=0; while [ $n -lt %d ]; do sleep 1; kill -0 $$ || exit; n=$((n+1)); done; kill -9 0 ) >/dev/null 3<&- &\n",
-		int(s.limit/time.Second)+1)
-}
-
-// loginScript gives a command to a login shell: the user's own where its language is
-// that of sh. It comes by a descriptor, so that no command line shows it, and has
-// nothing to read.
-func loginScript(command string) string {
-	end := newMark()
-	return "case $SHELL in */bash|*/zsh|*/ksh) ;; *) SHELL=/bin/sh;; esac\n" +
-		"exec \"$SHELL\" -lc 'curfew_command=$(cat <&4); exec 4<&-; eval \"$curfew_command\"' 4<<'" + end + "'\n" +
-		command + "\n" + end
-}
 
 // clockScript asks for the time inside.
 func clockScript(mark string) string { return "printf '%s ' " + mark + "; date +%s" }
@@ -101,8 +51,8 @@ ask() {
 }
 `)
 	for n, p := range patterns {
-		fmt.Fprintf(&b, "ask '%s'; if [ $word != there ]; then printf '%%s %%s %%s\\n' %s %d $word; exit 0; fi\n",
-			strings.ReplaceAll(p, "'", `'\''`), mark, n)
+		fmt.Fprintf(&b, "ask %s; if [ $word != there ]; then printf '%%s %%s %%s\\n' %s %d $word; exit 0; fi\n",
+			boxsh.Word(p), mark, n)
 	}
 	fmt.Fprintf(&b, "printf '%%s %%s %%s\\n' %s 0 there", mark)
 	return b.String()
@@ -115,15 +65,4 @@ func readRequired(out []byte, mark string) (n int, word string, ok bool) {
 	n, err := strconv.Atoi(number)
 	known := word == wordMissing || word == wordOld || word == wordThere
 	return n, word, found && whole && err == nil && n >= 0 && known
-}
-
-// newMark is a word that nothing inside can know beforehand.
-func newMark() string { return "curfew-" + rand.Text() }
-
-// exited gives the status of a program that ended by itself with another than 0.
-func exited(err error) (int, bool) {
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.Exited() {
-		return exit.ExitCode(), true
-	}
-	return 0, false
 }

@@ -8,15 +8,6 @@ import (
 	"curfew/fleet"
 )
 
-// CheckBill compares the bill of one account with what is known of the account.
-func CheckBill(reads []BillRead, hs []History, q BillQuery) []BillDay {
-	c := NewBillChecker(reads, q)
-	for _, h := range hs {
-		c.Add(h)
-	}
-	return c.Days()
-}
-
 // BillChecker compares an account's bill with what is known of the account, of which
 // it is told one thing after the other and keeps only sums. All amounts of the bill are
 // of one currency; what was reckoned in another is left out.

@@ -14,6 +14,15 @@ import (
 	"curfew/internal/ledger"
 )
 
+// compared is the bill of one account beside what is known of the account.
+func compared(reads []ledger.BillRead, hs []ledger.History, q ledger.BillQuery) []ledger.BillDay {
+	c := ledger.NewBillChecker(reads, q)
+	for _, h := range hs {
+		c.Add(h)
+	}
+	return c.Days()
+}
+
 func refOf(kind fleet.ThingKind, id string) fleet.Ref {
 	return fleet.Ref{Account: "acc", Kind: kind, ID: id}
 }
@@ -61,7 +70,7 @@ func checkBill(at time.Duration, tales []*tale, items ...fleet.BillItem) []ledge
 	for _, s := range tales {
 		hs = append(hs, s.h)
 	}
-	return ledger.CheckBill(readOf(2, at, items...), hs, ledger.BillQuery{
+	return compared(readOf(2, at, items...), hs, ledger.BillQuery{
 		From: begin(), To: after(2 * day), Now: after(at), Zone: time.UTC, Lag: billLag,
 	})
 }
@@ -264,7 +273,7 @@ func TestDaysThatWereNotReadOrNotKnownAreNotCompared(t *testing.T) {
 	q := ledger.BillQuery{From: begin(), To: after(3 * day), Now: after(4 * day), Zone: time.UTC, Lag: billLag}
 	days := func(reads []ledger.BillRead, q ledger.BillQuery) string {
 		var out []string
-		for _, d := range ledger.CheckBill(reads, nil, q) {
+		for _, d := range compared(reads, nil, q) {
 			out = append(out, d.Day[8:]+" "+d.Billed.String())
 		}
 		return strings.Join(out, ", ")
@@ -311,7 +320,7 @@ func TestNothingOfABillIsLost(t *testing.T) {
 			items = append(items, b)
 		}
 		known := of(fleet.KindDisk, "x").at(0, "state", "there").at(0, "price", "1.234567 CNY")
-		days := ledger.CheckBill(readOf(5, 6*day, items...), []ledger.History{known.h}, ledger.BillQuery{
+		days := compared(readOf(5, 6*day, items...), []ledger.History{known.h}, ledger.BillQuery{
 			From: begin(), To: after(5 * day), Now: after(5 * day), Zone: time.UTC, Lag: billLag,
 		})
 		var billed, paid, kept, rows, reckoned int64

@@ -25,9 +25,6 @@ const ExportArgs = "sh -s curfew-export"
 // left out in the same way.
 const AcceptArgs = "sh -s curfew-accept"
 
-// AcceptWords are the words of [AcceptArgs].
-func AcceptWords() []string { return strings.Fields(AcceptArgs) }
-
 // kin is what /proc/PID/stat tells of a process.
 type kin struct {
 	parent int

@@ -25,6 +25,11 @@ func (s *Store) Acceptances(ctx context.Context, ref fleet.Ref, limit int) ([]fl
 	return bodies[fleet.Acceptance](ctx, s.r, `SELECT body FROM accepted WHERE ref = $1 ORDER BY id DESC LIMIT $2`, refKey(ref), limit)
 }
 
+// AcceptancesIn reads the results of one machine in one Boot, newest first.
+func (s *Store) AcceptancesIn(ctx context.Context, ref fleet.Ref, boot fleet.Boot) ([]fleet.Acceptance, error) {
+	return bodies[fleet.Acceptance](ctx, s.r, `SELECT body FROM accepted WHERE ref = $1 AND boot = $2 ORDER BY id DESC`, refKey(ref), string(boot))
+}
+
 // AcceptancesOf reads the newest results of a platform's machines, newest first, at
 // most limit of them; an empty region is every one.
 func (s *Store) AcceptancesOf(ctx context.Context, provider, region string, limit int) ([]fleet.Acceptance, error) {

@@ -29,6 +29,8 @@ func TestAcceptancesAreReadByMachineAndByPlace(t *testing.T) {
 		want []fleet.Acceptance
 	}{
 		"of a":          {func() ([]fleet.Acceptance, error) { return d.Acceptances(t.Context(), ref("a"), 10) }, []fleet.Acceptance{second, first}},
+		"of a boot":     {func() ([]fleet.Acceptance, error) { return d.AcceptancesIn(t.Context(), ref("a"), "n1") }, []fleet.Acceptance{second, first}},
+		"of another's":  {func() ([]fleet.Acceptance, error) { return d.AcceptancesIn(t.Context(), ref("a"), "n2") }, nil},
 		"the newest":    {func() ([]fleet.Acceptance, error) { return d.Acceptances(t.Context(), ref("a"), 1) }, []fleet.Acceptance{second}},
 		"of a region":   {func() ([]fleet.Acceptance, error) { return d.AcceptancesOf(t.Context(), "sim", "east", 10) }, []fleet.Acceptance{other}},
 		"of a platform": {func() ([]fleet.Acceptance, error) { return d.AcceptancesOf(t.Context(), "sim", "", 2) }, []fleet.Acceptance{second, other}},

@@ -289,6 +289,11 @@ func (s *Store) AllRuns(ctx context.Context) (map[fleet.Ref][]fleet.Run, error) 
 	return out, err
 }
 
+// RunsOf reads the runs of one instance, oldest first.
+func (s *Store) RunsOf(ctx context.Context, ref fleet.Ref) ([]fleet.Run, error) {
+	return bodies[fleet.Run](ctx, s.r, `SELECT body FROM runs WHERE ref = $1 ORDER BY ended_at, id`, refKey(ref))
+}
+
 // WalletReading is what a wallet held from the first reading that showed it to the
 // last.
 type WalletReading struct {

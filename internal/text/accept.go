@@ -67,6 +67,7 @@ func acceptTexts() entries {
 		"accept.why-cpu-torch": {"PyTorch {{.version}} there was made without CUDA", "那里的 PyTorch {{.version}} 不带 CUDA"},
 		"accept.why-busy":      {"the cards are at work, and were left alone", "显卡正在工作，没有打扰"},
 		"accept.why-no-cards":  {"no cards were found", "没有找到显卡"},
+		"accept.why-one-card":  {"one card alone was found", "只找到一张显卡"},
 		"accept.why-small":     {"{{.size}} is too little to tell a speed", "{{.size}} 太少，测不出速度"},
 
 		"accept.boot-unreachable": {"the bootstrap could not begin: {{.error}}", "初始化脚本无法开始：{{.error}}"},
@@ -78,7 +79,9 @@ func acceptTexts() entries {
 
 		"app.bootstrapped":      {"the bootstrap ended well after {{.took}}", "初始化脚本用时 {{.took}}，成功"},
 		"app.bootstrap-dry-run": {"the bootstrap was not run, since the mode is dry-run", "当前为 dry-run 模式，没有运行初始化脚本"},
+		"app.bootstrap-refused": {"the bootstrap was not run: {{.why}}", "没有运行初始化脚本：{{.why}}"},
 		"app.bootstrap-before":  {"the bootstrap was run in this boot already, at {{.at}}", "本次开机后已于 {{.at}} 运行过初始化脚本"},
+		"app.unexamined":        {"it could not be examined: {{.error}}", "未能检查：{{.error}}"},
 
 		"cli.accept.asking":   {"examining the machine for {{.for}}; it takes some minutes", "正在检查机器，已 {{.for}}；需要几分钟"},
 		"cli.accept.accepted": {"{{.name}}: accepted", "{{.name}}：验收通过"},

@@ -178,7 +178,7 @@ func (c *Cloud) late(g *good, n uint64) time.Duration {
 	return time.Duration(rand.New(rand.NewPCG(c.seed^h.Sum64(), n)).Int64N(int64(g.Jitter) + 1))
 }
 
-// left is how many orders there is room for at t, by the orders that were made until
+// leftOf is how many orders there is room for at t, by the orders that were made until
 // then.
 func (c *Cloud) leftOf(g *good, t time.Time) int {
 	opened, open := c.window(g, t)

@@ -195,10 +195,16 @@ func TestATokenStandsForOneOrder(t *testing.T) {
 	if again != first || len(b.list()) != 1 {
 		t.Errorf("twice the same made %s and %s", first, again)
 	}
-	other := spec("g", "a")
-	other.DiskGB = 5
-	if _, err := b.api.Order(b.Context(), other); fleet.KindOf(err) != fleet.Invalid {
-		t.Errorf("the token with another order answers %v, want invalid", err)
+	for what, change := range map[string]func(*fleet.OrderSpec){
+		"disk":    func(o *fleet.OrderSpec) { o.DiskGB = 5 },
+		"key":     func(o *fleet.OrderSpec) { o.SSHKey = "mine" },
+		"command": func(o *fleet.OrderSpec) { o.Command = "true" },
+	} {
+		other := spec("g", "a")
+		change(&other)
+		if _, err := b.api.Order(b.Context(), other); fleet.KindOf(err) != fleet.Invalid {
+			t.Errorf("the token with another %s answers %v, want invalid", what, err)
+		}
 	}
 	b.must(b.Remove(first.ID))
 	if again, err := b.order("g", "a"); err != nil || again != first {

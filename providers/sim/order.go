@@ -99,7 +99,7 @@ func (p *provider) Order(ctx context.Context, spec fleet.OrderSpec) (fleet.Ref, 
 
 // place makes the instance, or gives the one that the same order made.
 func (p *provider) place(spec fleet.OrderSpec, now time.Time, f *Fault) (fleet.Ref, fleet.ErrorKind, string) {
-	c, terms := p.cloud, fmt.Sprintf("%q", []any{spec.Offer.SKU, spec.Name, spec.Image, spec.DiskGB, spec.Labels})
+	c, terms := p.cloud, fmt.Sprintf("%q", []any{spec.Offer.SKU, spec.Name, spec.Image, spec.DiskGB, spec.SSHKey, spec.Command, spec.Labels})
 	if before, ok := p.account.placed[spec.Token]; ok && !c.ways.IgnoresTokens {
 		if before.terms != terms {
 			return fleet.Ref{}, fleet.Invalid, "the token belongs to another order"

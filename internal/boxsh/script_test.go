@@ -1,4 +1,4 @@
-package export
+package boxsh
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 func TestItsOwnWatchEndsWhatNobodyCanReach(t *testing.T) {
 	for _, shell := range []string{"/bin/sh", "/bin/bash"} {
 		t.Run(shell, func(t *testing.T) {
-			cmd := exec.CommandContext(t.Context(), shell, "-s", "curfew-export")
+			cmd := exec.CommandContext(t.Context(), shell, "-s", "curfew-look")
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 			in, err := cmd.StdinPipe()
 			if err != nil {
@@ -25,8 +25,8 @@ func TestItsOwnWatchEndsWhatNobodyCanReach(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			body := loginScript("echo halfway; sleep 9878 & sleep 9878")
-			if _, err := in.Write(script{body: body, limit: time.Second}.tethered()); err != nil {
+			body := LoginShell("", "echo halfway; sleep 9878 & sleep 9878")
+			if _, err := in.Write(Script{Body: body, Timeout: time.Second - watchSlack}.tethered()); err != nil {
 				t.Fatal(err)
 			}
 			// It returns only when nothing holds the output any more.
